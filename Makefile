@@ -8,7 +8,7 @@ OLD_CLIENT := .venv-librdkafka-2.0
 COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
 WORKERS ?= 2
 
-.PHONY: setup demo test coverage up check gen bench soak clean
+.PHONY: setup demo test coverage up check gen bench bench-quick soak clean
 
 setup: $(VENV)/.installed $(OLD_CLIENT)/.installed
 
@@ -31,16 +31,19 @@ up: setup
 
 test: setup
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests
+	$(BIN)/python -m scripts.coverage_figure
 
 # Branch coverage of src by the fast tests; generated and compiled modules are left out.
 coverage: setup
 	$(BIN)/python -m pytest -q -n $(WORKERS) --cov --cov-report=term tests/unit tests/contract tests/property
+	$(BIN)/python -m scripts.coverage_figure --store
 
 gen: setup
 	$(BIN)/python -m codegen
 	$(BIN)/python -m scripts.configuration
 	$(BIN)/python -m scripts.compatibility
 	$(BIN)/python -m scripts.conformance
+	$(BIN)/python -m scripts.metrics
 
 check: setup
 	$(BIN)/ruff check src codegen tests benchmarks examples scripts
@@ -51,10 +54,15 @@ check: setup
 	$(BIN)/python -m scripts.configuration --check
 	$(BIN)/python -m scripts.compatibility --check
 	$(BIN)/python -m scripts.conformance --check
+	$(BIN)/python -m scripts.metrics --check
 	$(BIN)/python -m scripts.check_sizes
 
+# Writes JSON and SVG plots to benchmarks/results. BARNABAS_BENCH_PEER=JARS or HOST:PORT adds Kafka.
 bench: setup
 	$(BIN)/python -m benchmarks
+
+bench-quick: setup
+	$(BIN)/python -m benchmarks --quick
 
 soak: setup
 	BARNABAS_SOAK=1 $(BIN)/python -m pytest tests -m "faults or integration" --timeout 3600

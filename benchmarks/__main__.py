@@ -1,24 +1,97 @@
-"""`python -m benchmarks [SUITE ...]`: run suites one after the other, print and save figures."""
+"""`python -m benchmarks [--quick] [SUITE ...]`: runs suites, prints and saves figures and plots.
+
+`python -m benchmarks --table SUITE` prints the figures of the last run as a Markdown table, and
+`--plots` draws the plots again.
+"""
 
 import importlib
+import os
+import signal
 import sys
 
-from benchmarks.report import Report
+from benchmarks import peer, plots
+from benchmarks.report import RESULTS, Figure, Report, load, markdown, summary
 
-SUITES = ("broker", "peer", "groups", "clients", "cluster", "spark", "streams")
+SUITES = (
+    "matrix",
+    "broker",
+    "groups",
+    "clients",
+    "cluster",
+    "growth",
+    "several_cores",
+    "fixed_rate",
+    "small_requests",
+    "spark",
+    "streams",
+)
+NEED_ADDRESS = frozenset({"small_requests"})
+"""Suites that read the address of a running peer from `peer.PEER` when they are imported."""
+QUICK_SUITES = ("matrix", "fixed_rate", "growth", "several_cores")
+QUICK = {
+    "BARNABAS_BENCH_QUICK": "1",
+    "BARNABAS_BENCH_TURNS": "3",
+    "BARNABAS_BENCH_SCALE": "0.5",
+    "BARNABAS_BENCH_RATES": "1000",
+    "BARNABAS_BENCH_PARTITIONS": "100,1000",
+    "BARNABAS_BENCH_CONNECTIONS": "100,1000",
+}
+"""Settings of `--quick`: a representative part in less than five minutes."""
 
 
-def main(names: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    options = {argument for argument in arguments if argument.startswith("--")}
+    names = [argument for argument in arguments if not argument.startswith("--")]
     unknown = [name for name in names if name not in SUITES]
-    if unknown:
-        print(f"unknown suite {unknown[0]!r}; there are: {', '.join(SUITES)}", file=sys.stderr)
+    if unknown or options - {"--quick", "--table", "--plots"}:
+        bad = (unknown or sorted(options))[0]
+        print(f"unknown suite or option {bad!r}; suites: {', '.join(SUITES)}", file=sys.stderr)
         return 2
-    for name in names or SUITES:
+    if "--table" in options:
+        for name in names or SUITES:
+            print(markdown(load(RESULTS / f"{name}.json")))
+        return 0
+    if "--plots" not in options:
+        _run(names, quick="--quick" in options)
+    _draw()
+    return 0
+
+
+def _run(names: list[str], *, quick: bool) -> None:
+    # Saves what was measured and stops the brokers if the run is ended early.
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+    if quick:
+        for name, value in QUICK.items():
+            os.environ.setdefault(name, value)
+    figures: list[Figure] = []
+    for name in names or (QUICK_SUITES if quick else SUITES):
         print(f"{name}:", flush=True)
         report = Report(name)
+        try:
+            _run_suite(name, report)
+        finally:
+            print(f"  saved to {report.save()}")
+        figures += report.figures
+    print(summary(figures))
+
+
+def _run_suite(name: str, report: Report) -> None:
+    if name not in NEED_ADDRESS:
         importlib.import_module(f"benchmarks.{name}").run(report)
-        print(f"  saved to {report.save()}")
-    return 0
+        return
+    with peer.peer_address() as address:
+        peer.PEER = address
+        importlib.import_module(f"benchmarks.{name}").run(report)
+
+
+def _draw() -> None:
+    try:
+        drawn = plots.draw_all()
+    except ImportError as error:
+        print(f"no plots: {error}; install barnabas[bench]", file=sys.stderr)
+        return
+    for path in drawn:
+        print(f"  plot: {path}")
 
 
 if __name__ == "__main__":

@@ -138,13 +138,11 @@ def _throughput(
         report.add(f"{mode} {size} B, broker CPU", cpu / (count * size / 1e9), "s/GB")
 
 
-def drive(
-    driver: str, mode: str, address: str, topic: str, count: int, size: int
-) -> dict[str, float]:
+def drive(driver: str, mode: str, address: str, topic: str, *numbers: int) -> dict[str, float]:
     """Run a driver in a process of its own against the broker at `address`."""
     command = [sys.executable, "-m", f"benchmarks.{driver}", mode, address, topic]
     done = subprocess.run(
-        [*command, str(count), str(size)],
+        [*command, *map(str, numbers)],
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -39,7 +39,7 @@ def broker(options: Sequence[str] = (), parent: Path | None = None) -> Iterator[
             [*command, "--data-dir", directory, *options], stdout=subprocess.PIPE, text=True
         )
         try:
-            address = _wait_for_address(child)
+            address = wait_for_address(child)
             elapsed = time.perf_counter() - begin
             yield BrokerProcess(address, Path(directory), elapsed, psutil.Process(child.pid))
         finally:
@@ -47,7 +47,7 @@ def broker(options: Sequence[str] = (), parent: Path | None = None) -> Iterator[
             child.wait(timeout=30)
 
 
-def _wait_for_address(child: "subprocess.Popen[str]") -> str:
+def wait_for_address(child: "subprocess.Popen[str]") -> str:
     assert child.stdout is not None
     for line in child.stdout:
         if "listening on" in line:

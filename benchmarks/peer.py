@@ -1,100 +1,179 @@
-"""Our broker beside another: the same drivers, in turns, against both.
+"""The brokers of the matrix: ours, and Apache Kafka from its jars, with the same listeners.
 
-`BARNABAS_BENCH_PEER=host:port` names the other broker, such as an Apache Kafka on this machine;
-without it the suite says so and measures nothing. The other broker must make topics by itself; the
-drivers use partition 0 alone, and topics of their own that stay there.
+Both get the same settings: listeners for plain text, TLS and SASL PLAIN on one host. Our broker and
+Kafka read them under the same names. A peer that is given as an address has no other listeners;
+its cells with TLS and SASL are left out.
 """
 
 import os
+import shutil
+import socket
+import subprocess
+import sys
 import tempfile
+import time
 import uuid
-from dataclasses import dataclass, field
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.broker import drive
-from benchmarks.broker_process import broker
-from benchmarks.machine import warm_memory
-from benchmarks.report import Report
+import psutil
+import trustme
+from cryptography.hazmat.primitives import serialization
 
-SCALE = float(os.environ.get("BARNABAS_BENCH_SCALE", "1"))
+from barnabas.broker.broker_process import free_port
+from benchmarks.workload import PASSWORD, USER
+
 PEER = os.environ.get("BARNABAS_BENCH_PEER", "")
-ROUNDS = 3
+"""host:port of another broker, or the directory with the jars of an Apache Kafka."""
+HEAP = "-Xmx1g"
+START_SECONDS = 90.0
+LISTENERS = {"plaintext": "PLAINTEXT", "tls": "SSL", "sasl": "SASL_PLAINTEXT"}
+KRAFT = {
+    "process.roles": "broker,controller",
+    "node.id": 1,
+    "controller.listener.names": "CONTROLLER",
+    "group.initial.rebalance.delay.ms": 0,
+    "offsets.topic.replication.factor": 1,
+    "transaction.state.log.replication.factor": 1,
+    "transaction.state.log.min.isr": 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """Records of one size, written and then read by one driver."""
+class Side:
+    """A running broker: its name, an address for each kind of security, and its process."""
 
-    driver: str
-    size: int
-    count: int
+    name: str
+    addresses: dict[str, str]
+    ca_file: str
+    process: psutil.Process
 
-    @property
-    def name(self) -> str:
-        client = "no client" if self.driver == "raw_driver" else "confluent-kafka"
-        return f"{self.size} B, {client}"
-
-    @property
-    def total_bytes(self) -> int:
-        return self.size * self.count
+    def cpu_seconds(self) -> float:
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
 
 
-LOADS = (
-    Load("confluent_driver", 10_000, int(100_000 * SCALE)),
-    Load("raw_driver", 10_000, int(100_000 * SCALE)),
-    Load("confluent_driver", 100, int(2_000_000 * SCALE)),
-)
-SYNC = Load("confluent_driver", 100, int(5_000 * SCALE))
+@contextmanager
+def sides() -> Iterator[list[Side]]:
+    """Our broker and, if there is one, the peer."""
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-")))
+        found = [stack.enter_context(our_broker(directory))]
+        if Path(PEER).is_dir() and PEER:
+            found.append(stack.enter_context(apache_kafka(directory, Path(PEER))))
+        elif PEER:
+            found.append(Side("peer", {"plaintext": PEER}, "", process_listening_on(PEER)))
+        yield found
 
 
-@dataclass(slots=True)
-class Bests:
-    """The best round of each thing against one broker."""
-
-    rates: dict[str, float] = field(default_factory=dict)
-    latencies: dict[str, float] = field(default_factory=dict)
-
-    def rate(self, name: str, value: float) -> None:
-        self.rates[name] = max(self.rates.get(name, 0.0), value)
-
-    def latency(self, name: str, value: float) -> None:
-        self.latencies[name] = min(self.latencies.get(name, value), value)
-
-
-def run(report: Report) -> None:
-    if not PEER:
-        print("  no other broker: BARNABAS_BENCH_PEER=host:port names one")
+@contextmanager
+def peer_address() -> Iterator[str]:
+    """host:port of the peer, which is started if only its jars are given; empty without one."""
+    if not Path(PEER).is_dir() or not PEER:
+        yield PEER
         return
-    with broker() as server, tempfile.TemporaryDirectory(prefix="barnabas-bench-") as directory:
-        addresses = (server.address, PEER)
-        bests = {address: Bests() for address in addresses}
-        for _ in range(ROUNDS):
-            for address in addresses:
-                _round(address, bests[address], Path(directory))
-    _report(report, bests[server.address], bests[PEER])
-
-
-def _round(address: str, bests: Bests, directory: Path) -> None:
-    for load in LOADS:
-        topic = f"bench-{uuid.uuid4().hex}"
-        for mode in ("produce", "consume"):
-            warm_memory(directory, load.total_bytes)
-            figures = drive(load.driver, mode, address, topic, load.count, load.size)
-            bests.rate(
-                f"{mode} {load.name}", figures["count"] * load.size / figures["seconds"] / 1e6
-            )
-    figures = drive(
-        SYNC.driver, "sync", address, f"bench-{uuid.uuid4().hex}", SYNC.count, SYNC.size
-    )
-    for name in ("p50_us", "p99_us"):
-        bests.latency(f"synchronous produce {name[:3]}", figures[name])
-
-
-def _report(report: Report, ours: Bests, theirs: Bests) -> None:
-    for unit, mine, other in (
-        ("MB/s", ours.rates, theirs.rates),
-        ("us", ours.latencies, theirs.latencies),
+    with (
+        tempfile.TemporaryDirectory(prefix="barnabas-bench-") as directory,
+        apache_kafka(Path(directory), Path(PEER)) as side,
     ):
-        for name, value in mine.items():
-            report.add(f"peer: {name}", other[name], unit)
-            report.add(name, value, unit, beside="peer", ratio=value / other[name])
+        yield side.addresses["plaintext"]
+
+
+@contextmanager
+def our_broker(directory: Path) -> Iterator[Side]:
+    home = directory / "ours"
+    home.mkdir()
+    addresses, settings = _listeners(home)
+    config = _write(home, {**settings, "log.dirs": home / "data"})
+    command = [sys.executable, "-m", "barnabas.cli.main", "broker", "--config", str(config)]
+    with _running(command, home, addresses["plaintext"]) as process:
+        yield Side("barnabas", addresses, str(home / "ca.pem"), process)
+
+
+@contextmanager
+def apache_kafka(directory: Path, jars: Path) -> Iterator[Side]:
+    """An Apache Kafka of one node in KRaft mode."""
+    home, java = directory / "kafka", shutil.which("java")
+    if java is None:
+        raise RuntimeError("Apache Kafka needs Java")
+    home.mkdir()
+    addresses, settings = _listeners(home)
+    controller = f"127.0.0.1:{free_port()}"
+    settings["listeners"] += f",CONTROLLER://{controller}"
+    settings["listener.security.protocol.map"] += ",CONTROLLER:PLAINTEXT"
+    voters = {"controller.quorum.voters": f"1@{controller}", "log.dirs": home / "data"}
+    config = _write(home, {**KRAFT, **settings, **voters})
+    run = [java, HEAP, "-cp", f"{jars}/*"]
+    cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    format_command = [*run, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)]
+    subprocess.run(format_command, check=True, capture_output=True)
+    with _running([*run, "kafka.Kafka", str(config)], home, addresses["plaintext"]) as process:
+        yield Side("kafka", addresses, str(home / "ca.pem"), process)
+
+
+def process_listening_on(address: str) -> psutil.Process:
+    port = int(address.rsplit(":", 1)[1])
+    for connection in psutil.net_connections("tcp"):
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
+            return psutil.Process(connection.pid)
+    raise RuntimeError(f"no process on this machine listens on {address}")
+
+
+def _listeners(home: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns the addresses by security, and the settings of the listeners."""
+    authority = trustme.CA()
+    certificate = authority.issue_cert("127.0.0.1", "localhost")
+    authority.cert_pem.write_to_path(home / "ca.pem")
+    (home / "broker.pem").write_bytes(_keystore(certificate))
+    addresses = {security: f"127.0.0.1:{free_port()}" for security in LISTENERS}
+    listeners = ",".join(f"{LISTENERS[kind]}://{address}" for kind, address in addresses.items())
+    login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    return addresses, {
+        "listeners": listeners,
+        "advertised.listeners": listeners,
+        "listener.security.protocol.map": ",".join(f"{n}:{n}" for n in LISTENERS.values()),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(home / "broker.pem"),
+        "sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.sasl_plaintext.plain.sasl.jaas.config": f'{login} user_{USER}="{PASSWORD}";',
+        "message.max.bytes": "4000000",
+    }
+
+
+def _keystore(certificate: trustme.LeafCert) -> bytes:
+    """Key and certificates in PEM; Kafka reads a key in the form PKCS 8 only."""
+    key = serialization.load_pem_private_key(certificate.private_key_pem.bytes(), None)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8)
+    chain = [blob.bytes() for blob in certificate.cert_chain_pems]
+    return b"".join([key.private_bytes(*form, serialization.NoEncryption()), *chain])
+
+
+def _write(home: Path, settings: dict[str, object]) -> Path:
+    config = home / "server.properties"
+    config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    return config
+
+
+@contextmanager
+def _running(command: list[str], home: Path, address: str) -> Iterator[psutil.Process]:
+    with (home / "log").open("wb") as log:
+        child = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        _wait_until_listening(child, address, home)
+        yield psutil.Process(child.pid)
+    finally:
+        child.terminate()
+        child.wait(60)
+
+
+def _wait_until_listening(child: "subprocess.Popen[bytes]", address: str, home: Path) -> None:
+    host, port = address.rsplit(":", 1)
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and child.poll() is None:
+        with suppress(OSError), socket.create_connection((host, int(port)), 1):
+            return
+    last = (home / "log").read_text(errors="replace")[-2000:]
+    raise RuntimeError(f"{address}: the broker does not listen (exit code {child.poll()}):\n{last}")

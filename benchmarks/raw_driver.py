@@ -3,16 +3,22 @@
 What a broker's figure under this load lacks of the machine's limit is the broker's own cost; the
 rest of what it lacks under a real client is that client's. Run as a process of its own:
 
-`python -m benchmarks.raw_driver produce|consume ADDRESS TOPIC COUNT SIZE` prints JSON.
+`python -m benchmarks.raw_driver produce|consume ADDRESS TOPIC COUNT SIZE` prints JSON. The modes
+`requests` and `fetches` keep COUNT connections busy with a request for one record of SIZE bytes
+each at a time; a process id as last argument adds the CPU time of that process, the broker, to the
+result. Both use epoll and frames made beforehand, so that on two cores the broker is measured.
 """
 
 import json
+import select
 import socket
 import struct
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+import psutil
 
 from barnabas.records.batch import iter_batches
 from barnabas.records.builder import build_batch
@@ -29,6 +35,7 @@ from barnabas.wire.messages.produce import (
 
 BATCH_BYTES = 1_000_000
 IN_FLIGHT = 5
+REQUESTS_SECONDS = 3.0
 FETCH_BYTES = 16 * 1024**2
 PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION = 9, 12, 9
 Figures = dict[str, float]
@@ -84,22 +91,19 @@ def produce(address: str, topic: str, count: int, size: int) -> Figures:
     peer = Peer(address)
     make_topic(peer, topic)
     per_batch = max(BATCH_BYTES // size, 1)
-    now_ms = time.time_ns() // 1_000_000
-    batch = build_batch([(None, bytes(size))] * per_batch, timestamp_ms=now_ms)
-    data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, bytes(batch))])
-    frame = frame_of(ProduceRequest(None, -1, 30_000, [data]), PRODUCE_VERSION)
-    requests = -(-count // per_batch)
+    frame = _produce_frame(topic, per_batch, size)
+    number_of_requests = -(-count // per_batch)
     begin, cpu = time.perf_counter(), time.process_time()
-    for number in range(requests):
+    for number in range(number_of_requests):
         if number >= IN_FLIGHT:
             _check_stored(peer)
         peer.send(frame)
-    for _ in range(min(IN_FLIGHT, requests)):
+    for _ in range(min(IN_FLIGHT, number_of_requests)):
         _check_stored(peer)
     return {
         "seconds": time.perf_counter() - begin,
         "cpu_seconds": time.process_time() - cpu,
-        "count": requests * per_batch,
+        "count": number_of_requests * per_batch,
     }
 
 
@@ -110,6 +114,96 @@ def _check_stored(peer: Peer) -> None:
     error = answer.responses[0].partition_responses[0].error_code
     if error:
         raise RuntimeError(f"the broker answered {error}")
+
+
+def requests(
+    address: str, topic: str, count: int, size: int, broker_pid: int | None = None
+) -> Figures:
+    """One Produce at a time on each of `count` connections, for a fixed time after a warm-up."""
+    make_topic(Peer(address), topic)
+    return _keep_busy(address, _produce_frame(topic, 1, size), count, broker_pid)
+
+
+def fetches(
+    address: str, topic: str, count: int, size: int, broker_pid: int | None = None
+) -> Figures:
+    """One Fetch of one record at a time on each of `count` connections."""
+    peer = Peer(address)
+    make_topic(peer, topic)
+    peer.send(_produce_frame(topic, 1, size))
+    _check_stored(peer)
+    partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=size)
+    topics = [FetchTopic(topic, partitions=[partition])]
+    request = FetchRequest(max_wait_ms=500, min_bytes=1, max_bytes=FETCH_BYTES, topics=topics)
+    return _keep_busy(address, frame_of(request, FETCH_VERSION), count, broker_pid)
+
+
+def _keep_busy(address: str, frame: bytes, count: int, broker_pid: int | None) -> Figures:
+    load = RepeatedRequest(address, frame, count)
+    broker = None if broker_pid is None else psutil.Process(broker_pid)
+    load.run(REQUESTS_SECONDS / 3)
+    begin, cpu, broker_cpu = time.perf_counter(), time.process_time(), _cpu_seconds(broker)
+    served = load.run(REQUESTS_SECONDS)
+    return {
+        "seconds": time.perf_counter() - begin,
+        "cpu_seconds": time.process_time() - cpu,
+        "broker_cpu_seconds": _cpu_seconds(broker) - broker_cpu,
+        "count": served,
+    }
+
+
+def _cpu_seconds(process: psutil.Process | None) -> float:
+    if process is None:
+        return 0.0
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+class RepeatedRequest:
+    """Sends the same frame on each connection again as soon as its response has arrived.
+
+    All responses have the size of the first one.
+    """
+
+    def __init__(self, address: str, frame: bytes, count: int) -> None:
+        probe = Peer(address)
+        probe.send(frame)
+        self._response_size = len(probe.receive()) + 4
+        self._frame = frame
+        self._epoll = select.epoll()
+        self._calls: dict[int, tuple[Callable[[int], bytes], Callable[[bytes], int]]] = {}
+        host, _, port = address.rpartition(":")
+        for _ in range(count):
+            made = socket.create_connection((host, int(port)))
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._epoll.register(made.fileno(), select.EPOLLIN)
+            self._calls[made.fileno()] = made.recv, made.send
+            made.sendall(frame)
+        self._received = dict.fromkeys(self._calls, 0)
+
+    def run(self, seconds: float) -> int:
+        """Returns the number of responses."""
+        served, end = 0, time.perf_counter() + seconds
+        received, size, frame = self._received, self._response_size, self._frame
+        while time.perf_counter() < end:
+            for number, _ in self._epoll.poll():
+                receive, send = self._calls[number]
+                data = receive(65536)
+                if not data:
+                    raise RuntimeError("the broker closed the connection")
+                received[number] += len(data)
+                if received[number] == size:
+                    received[number] = 0
+                    send(frame)
+                    served += 1
+        return served
+
+
+def _produce_frame(topic: str, records: int, size: int) -> bytes:
+    now_ms = time.time_ns() // 1_000_000
+    batch = build_batch([(None, bytes(size))] * records, timestamp_ms=now_ms)
+    data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, bytes(batch))])
+    return frame_of(ProduceRequest(None, -1, 30_000, [data]), PRODUCE_VERSION)
 
 
 def consume(address: str, topic: str, count: int, size: int) -> Figures:
@@ -152,6 +246,11 @@ def _fetched(peer: Peer, topic: str) -> Iterator[int]:
 
 
 if __name__ == "__main__":
-    mode, address, topic, count, size = sys.argv[1:]
-    run = {"produce": produce, "consume": consume}[mode]
-    print(json.dumps(run(address, topic, int(count), int(size))))
+    mode, address, topic, *numbers = sys.argv[1:]
+    run: Callable[..., Figures] = {
+        "produce": produce,
+        "consume": consume,
+        "requests": requests,
+        "fetches": fetches,
+    }[mode]
+    print(json.dumps(run(address, topic, *map(int, numbers))))

@@ -22,13 +22,15 @@ from aiokafka.record import default_records as aiokafka
 
 from barnabas.model.records import Codec
 from barnabas.records import COMPILED
+from barnabas.records._append_hot import RecordAppender
+from barnabas.records.arrow import take_arrow
 from barnabas.records.batch import crc_ok, parse_header
-from barnabas.records.builder import BatchBuilder
+from barnabas.records.builder import BatchBuilder, build_batch
 from barnabas.records.reader import FetchDecoder, decode_records, records_section
 from barnabas.records.validation import BatchRules, validate_batch
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support import hot_records
+from support.records import hot_records
 
 COUNT = 1000
 VALUE = b"v" * 100
@@ -43,7 +45,7 @@ def best(action: Callable[[], object], number: int, repeat: int = 40) -> float:
 
 
 def build_ours(headers=(), key=None, codec=Codec.NONE) -> bytes:
-    builder = BatchBuilder(codec=codec, capacity=16384)
+    builder = BatchBuilder(codec=codec, appender=RecordAppender(16384))
     append = builder.appender.append
     for timestamp in range(COUNT):
         append(timestamp, key, VALUE, headers)
@@ -142,6 +144,33 @@ def report_validation() -> None:
             print(f"  {size:6d} bytes, {codec.name:7} {added:10.0f} ns per record")
 
 
+def report_arrow() -> None:
+    """Records a second as Arrow columns and as Record objects, by records per batch and codec."""
+    dice = Random(1)
+    words = [dice.randbytes(dice.randint(2, 5)).hex().encode() for _ in range(2000)]
+    text = [b" ".join(dice.choices(words, k=25))[:100] for _ in range(997)]
+    print("\nArrow beside Record objects, thousands of records a second")
+    for per_batch, total in ((1, 2000), (145, 29_000), (9000, 36_000)):
+        for codec in Codec:
+            data = b"".join(
+                build_batch(
+                    [(None, text[(base + index) % 997]) for index in range(per_batch)],
+                    timestamp_ms=10**12,
+                    codec=codec,
+                    base_offset=base,
+                )
+                for base in range(0, total, per_batch)
+            )
+            records, arrow = (
+                best(lambda take=take, data=data: take(FetchDecoder(data, "t", 0)), 1, 10)
+                for take in (FetchDecoder.take, take_arrow)
+            )
+            print(
+                f"  {per_batch:5d} per batch, {codec.name:7}{total / records / 1e3:8.0f} records"
+                f"{total / arrow / 1e3:8.0f} Arrow{records / arrow:8.1f} x"
+            )
+
+
 def main() -> None:
     compiled = measure("compiled") if COMPILED else {}
     pure = measure("pure")
@@ -159,6 +188,7 @@ def main() -> None:
         )
     report_batches()
     report_validation()
+    report_arrow()
 
 
 if __name__ == "__main__":

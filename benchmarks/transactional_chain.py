@@ -21,7 +21,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from barnabas.testing import Cluster
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from support.transactional_chain import problems, run_chain
+from support.transactions.chain import problems, run_chain
 
 PARTITIONS = (7, 11, 31, 7)
 LIMIT_SECONDS = 600

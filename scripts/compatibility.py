@@ -36,10 +36,6 @@ NOT_SERVED: dict[ApiKey, str] = {
     ApiKey.CONTROLLED_SHUTDOWN: "from broker to controller, not for clients",
     ApiKey.ALTER_PARTITION: "from broker to controller, not for clients",
     ApiKey.ALLOCATE_PRODUCER_IDS: "from broker to controller, not for clients",
-    ApiKey.CREATE_DELEGATION_TOKEN: "no delegation tokens",
-    ApiKey.RENEW_DELEGATION_TOKEN: "no delegation tokens",
-    ApiKey.EXPIRE_DELEGATION_TOKEN: "no delegation tokens",
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: "no delegation tokens",
     ApiKey.UPDATE_FEATURES: "no feature levels: they are a KRaft matter",
 }
 

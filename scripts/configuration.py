@@ -1,4 +1,7 @@
-"""Writes docs/configuration.md from the tables of configuration keys; --check compares only."""
+"""Writes docs/configuration.md and the types of keywords from the tables of configuration keys.
+
+--check compares only.
+"""
 
 import re
 import sys
@@ -6,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType
-from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.client import ADMIN_KEYS, SIMPLE_KEYS
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
-from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.config_keys.topic import TOPIC_KEYS
+from scripts.configuration_keywords import MODULE, keywords_module
 from scripts.generated_page import table, write_or_check
 
 PAGE = Path("docs/configuration.md")
@@ -41,12 +44,13 @@ TABLES: list[tuple[str, str, ConfigTable]] = [
 INTRODUCTION = """\
 # Configuration
 
-Keys go by Kafka's names; in Python snake_case keywords work as well (`linger_ms=5`). An unknown key
-is an error that names the nearest known one, and settings that contradict each other are refused
-when a client is made. Spaces around a value are dropped. Some names of librdkafka, and the class
-names of Java's serializers, partitioners and assignors, are accepted for their equivalents. Only a
-broker's dynamic settings may hold other keys, as in Kafka, where plugins read them: they are kept
-and shown without their values. This page is made from the code.
+Keys go by Kafka's names; in Python snake_case keywords work as well (`linger_ms=5`), and type
+checkers verify their names and types. An unknown key is an error that names the nearest known one,
+and settings that contradict each other are refused when a client is made. Spaces around a value are
+dropped. Some names of librdkafka, and the class names of Java's serializers, partitioners and
+assignors, are accepted for their equivalents. Only a broker's dynamic settings may hold other keys,
+as in Kafka, where plugins read them: they are kept and shown without their values. This page is
+made from the code.
 """
 
 _PROBES: dict[ConfigType, list[object]] = {
@@ -63,7 +67,8 @@ def main() -> int:
     parts = [INTRODUCTION]
     for title, text, keys in TABLES:
         parts.append(f"## {title}\n\n{text}\n\n{_page_table(keys)}\n")
-    return write_or_check(PAGE, "\n".join(parts), COMMAND)
+    page = write_or_check(PAGE, "\n".join(parts), COMMAND)
+    return page or write_or_check(MODULE, keywords_module(), COMMAND)
 
 
 def _page_table(keys: ConfigTable) -> str:

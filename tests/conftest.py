@@ -47,7 +47,7 @@ def zookeeper(tmp_path_factory):
 
     Mark those tests with xdist_group("zookeeper"), so that a run starts one server only.
     """
-    from support.zookeeper import running_zookeeper  # kazoo is slow to import
+    from support.cluster.zookeeper import running_zookeeper  # kazoo is slow to import
 
     with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
         yield server

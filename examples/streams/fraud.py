@@ -1,7 +1,7 @@
-"""Sessions: a card that is used again and again, without ten minutes' rest, for much money.
+"""Sessions: finds cards with high payments that follow each other within ten minutes.
 
-A session is told once, when it is over; payments that come in more than a minute late are not
-counted.
+Each session is written once, when it is closed; payments that arrive more than a minute late are
+not counted.
 
 python examples/streams/fraud.py localhost:9092
 """

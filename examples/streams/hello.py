@@ -1,4 +1,4 @@
-"""Stateless: "zhangsan" becomes "Hello, zhangsan". Run it with a broker's address, until Ctrl-C:
+"""A step without state: "zhangsan" becomes "Hello, zhangsan". Runs until Ctrl-C:
 
 python examples/streams/hello.py localhost:9092
 """

@@ -1,5 +1,6 @@
-"""A stream joined with a table: each notification gets its user's name and address as they are at
-that moment. The table is a compacted topic; a null value there removes the user.
+"""A stream joined with a table: each notification gets the current name and address of its user.
+
+The table is a compacted topic; a null value removes the user.
 
 python examples/streams/notifications.py localhost:9092
 """

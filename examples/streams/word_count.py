@@ -1,4 +1,4 @@
-"""Stateful: how often each word has been said, as a table. Run it until Ctrl-C, with an address:
+"""A step with state: counts words in a table. Runs until Ctrl-C:
 
 python examples/streams/word_count.py localhost:9092
 """

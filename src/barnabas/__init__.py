@@ -5,43 +5,60 @@ The public names are imported on first use: a script that only produces never lo
 
 from typing import TYPE_CHECKING
 
+from barnabas.model.lazy_exports import lazy_exports
 from barnabas.model.version import VERSION
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
     from barnabas.clients.connector import ConsumerConnector
     from barnabas.clients.core.graceful import graceful
+    from barnabas.clients.core.serialization import Deserializer, SerializationError, Serializer
     from barnabas.clients.group import Consumer
+    from barnabas.clients.metrics.metric_types import Metric, MetricName
     from barnabas.clients.producer import Producer, SendFuture
     from barnabas.clients.simple import SimpleConsumer
     from barnabas.model.error_codes import ErrorCode
-    from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, DeadlineError
+    from barnabas.model.errors import (
+        BarnabasError,
+        BrokerError,
+        ConfigError,
+        DeadlineError,
+        LocalError,
+        WakeupError,
+    )
     from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
     from barnabas.model.ids import TopicPartition
     from barnabas.model.record_metadata import RecordMetadata
     from barnabas.records.record import Record
-    from barnabas.security.errors import AuthenticationError
+    from barnabas.security.mechanism import AuthenticationError
 
 __version__ = VERSION
 
 _HOMES = {
     "Admin": "barnabas.admin",
-    "AuthenticationError": "barnabas.security.errors",
+    "AuthenticationError": "barnabas.security.mechanism",
     "BarnabasError": "barnabas.model.errors",
     "BrokerError": "barnabas.model.errors",
     "ConfigError": "barnabas.model.errors",
     "Consumer": "barnabas.clients.group",
     "ConsumerConnector": "barnabas.clients.connector",
     "DeadlineError": "barnabas.model.errors",
+    "Deserializer": "barnabas.clients.core.serialization",
     "ErrorCode": "barnabas.model.error_codes",
     "GroupMetadata": "barnabas.model.group_metadata",
+    "LocalError": "barnabas.model.errors",
+    "Metric": "barnabas.clients.metrics.metric_types",
+    "MetricName": "barnabas.clients.metrics.metric_types",
     "OffsetAndMetadata": "barnabas.model.group_metadata",
     "Producer": "barnabas.clients.producer",
     "Record": "barnabas.records.record",
     "RecordMetadata": "barnabas.model.record_metadata",
     "SendFuture": "barnabas.clients.producer",
+    "SerializationError": "barnabas.clients.core.serialization",
+    "Serializer": "barnabas.clients.core.serialization",
     "SimpleConsumer": "barnabas.clients.simple",
     "TopicPartition": "barnabas.model.ids",
+    "WakeupError": "barnabas.model.errors",
     "graceful": "barnabas.clients.core.graceful",
 }
 
@@ -54,23 +71,23 @@ __all__ = [
     "Consumer",
     "ConsumerConnector",
     "DeadlineError",
+    "Deserializer",
     "ErrorCode",
     "GroupMetadata",
+    "LocalError",
+    "Metric",
+    "MetricName",
     "OffsetAndMetadata",
     "Producer",
     "Record",
     "RecordMetadata",
     "SendFuture",
+    "SerializationError",
+    "Serializer",
     "SimpleConsumer",
     "TopicPartition",
+    "WakeupError",
     "graceful",
 ]
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'barnabas' has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module(home), name)
+__getattr__ = lazy_exports(__name__, _HOMES)

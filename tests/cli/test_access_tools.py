@@ -1,8 +1,8 @@
 """Access rules, quotas and SCRAM users on the command line, before a broker that enforces them."""
 
 import pytest
-from support.golden import compare
-from support.secure_broker import AUTHORIZER
+from support.cli.golden import compare
+from support.security.secure_broker import AUTHORIZER, jaas, plain_jaas
 
 from barnabas.admin import QuotaEntity, ScramMechanism
 from barnabas.testing import Broker
@@ -117,3 +117,42 @@ def test_the_iterations_and_the_mechanism_are_kept(script, world):
     script("kafka-configs", "--alter --user dora --add-config SCRAM-SHA-512=[password=s]")
     (found,) = world.admin.describe_scram_users(["dora"]).check()["dora"]
     assert (found.mechanism, found.iterations) == (ScramMechanism.SCRAM_SHA_512, 4096)
+
+
+def test_delegation_tokens(cli, tmp_path):
+    settings = {
+        "listeners": "SASL_PLAINTEXT://127.0.0.1:0",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
+        "sasl.jaas.config": plain_jaas(),
+        "delegation.token.secret.key": "key of the brokers",
+    }
+    config = tmp_path / "alice.properties"
+    login = jaas(username="alice", password="alice-secret")
+    config.write_text(
+        f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={login}\n"
+    )
+    with Broker(settings) as broker:
+        tool = ("kafka-delegation-tokens", "--bootstrap-server", broker.bootstrap_servers)
+        tool += ("--command-config", str(config))
+        made = cli(*tool, "--create", "--max-life-time-period", "-1")
+        assert made.code == 0, made.err
+        token_id, hmac, owner, *_ = made.lines[-1].split()
+        assert made.lines[:2] == [
+            "Calling create token operation with renewers :[] , max-life-time-period :-1",
+            f"Created delegation token with tokenId : {token_id}",
+        ]
+        assert made.lines[3].split()[:3] == ["TOKENID", "HMAC", "OWNER"]
+        assert owner == "User:alice"
+        renewed = cli(*tool, "--renew", "--renew-time-period", "-1", "--hmac", hmac)
+        assert renewed.lines[-1].startswith("Completed renew operation. New expiry date : 2")
+        shown = cli(*tool, "--describe", "--owner-principal", "User:alice")
+        assert shown.lines[1] == "Total number of tokens : 1"
+        assert hmac in shown.lines[-1]
+        ended = cli(*tool, "--expire", "--expiry-time-period", "-1", "--hmac", hmac)
+        assert ended.lines[-1].startswith("Completed expire operation.")
+        assert "Total number of tokens : 0" in cli(*tool, "--describe").lines
+        again = cli(*tool, "--renew", "--renew-time-period", "-1", "--hmac", hmac)
+        assert "DELEGATION_TOKEN_NOT_FOUND" in again.err
+    assert "--renew needs --hmac" in cli(*tool, "--renew").err
+    wrong = cli(*tool, "--renew", "--renew-time-period", "-1", "--hmac", "not base64")
+    assert "--hmac" in wrong.err

@@ -105,7 +105,7 @@ def test_formatters(console):
 )
 def test_mistakes(console, flags, message):
     ran = console(*flags)
-    assert ran.code == 2
+    assert ran.code == 1
     assert message in ran.err
     assert "Traceback" not in ran.err
 

@@ -6,7 +6,7 @@ import socket
 import threading
 
 import pytest
-from support.secure_broker import Certificates, client_config, secure_broker
+from support.security.secure_broker import Certificates, client_config, secure_broker
 
 from barnabas.testing import Broker
 

@@ -166,8 +166,8 @@ def test_decoders(cli, log_dir):
     tool = ("kafka-dump-log", "--files", log_dir / "tx-0" / ("0" * 20 + ".log"), "--print-data-log")
     ran = cli(*tool, "--value-decoder-class", "org.apache.kafka.tools.api.StringDecoder")
     assert ran.code == 0, ran.err
-    assert cli(*tool, "--key-decoder-class", "com.example.Odd").code == 2
-    assert cli(*tool, "--value-decoder-class", "kafka.serializer.LongDecoder").code == 2
+    assert cli(*tool, "--key-decoder-class", "com.example.Odd").code == 1
+    assert cli(*tool, "--value-decoder-class", "kafka.serializer.LongDecoder").code == 1
     ran = cli(*tool, "--max-message-size", "1")
     assert (ran.code, "--max-message-size has no effect" in ran.err) == (0, True)
 

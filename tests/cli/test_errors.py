@@ -150,8 +150,29 @@ def test_wrong_usage(cli):
     assert "did you mean 'topics'" in cli("topcis").err
     assert cli("topics").code == 2
     assert cli("topics", "describe", "--nonsense").code == 2
-    assert cli("kafka-topics", "--bootstrap-server", "x:1").code == 2
     assert "missing required option --bootstrap-server" in cli("kafka-topics", "--list").err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["kafka-topics", "--list", "--nonsense"],
+        ["kafka-topics", "--bootstrap-server", "x:1"],
+        ["kafka-topics", "--list"],
+        ["kafka-acls", "--nonsense"],
+        ["kafka-transactions", "--nonsense"],
+        ["kafka-transactions", "--bootstrap-server", "x:1", "nonsense"],
+        ["kafka-console-producer", "--bootstrap-server", "x:1"],
+        ["kafka-server-start", "no-such.properties"],
+        ["kafka-run-class", "kafka.tools.Nonsense"],
+        ["kafka-run-class", "kafka.tools.GetOffsetShell", "--nonsense"],
+    ],
+)
+def test_wrong_usage_of_an_apache_tool_has_the_exit_code_of_kafka(cli, arguments):
+    ran = cli(*arguments)
+    assert ran.code == 1
+    assert ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_unknown_settings_are_suggested(cli):
@@ -239,7 +260,8 @@ def test_help_imports_no_client_and_no_broker(name):
         "import sys; from barnabas.cli.main import main\n"
         f"try: main([{name!r}, '--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = ('barnabas.clients', 'barnabas.admin', 'barnabas.broker', 'asyncio')\n"
+        "heavy = ('barnabas.clients', 'barnabas.admin.admin', 'barnabas.admin.session',"
+        " 'barnabas.broker', 'barnabas.wire', 'barnabas.net', 'asyncio')\n"
         "print([n for n in sys.modules if n.startswith(heavy)])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ The expected texts are in golden/; UPDATE_GOLDEN=1 writes them anew after a want
 import re
 
 import pytest
-from support.golden import compare
+from support.cli.golden import compare
 
 from barnabas import Producer, TopicPartition
 from barnabas.testing import Broker

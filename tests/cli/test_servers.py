@@ -71,7 +71,7 @@ def test_kafka_server_start_tells_mistakes_before_it_goes_to_the_background(cli,
     file = tmp_path / "server.properties"
     file.write_text("process.roles=broker,controller\n")
     ran = cli("kafka-server-start", "-daemon", file)
-    assert ran.code == 2
+    assert ran.code == 1
     assert "process.roles is not supported: metadata is stored in ZooKeeper" in ran.err
 
 

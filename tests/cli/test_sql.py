@@ -12,9 +12,9 @@ from prompt_toolkit.output import DummyOutput
 
 from barnabas.cli.nouns.sql_script import Printer
 from barnabas.cli.nouns.sql_shell import candidates, run_shell
-from barnabas.streams.sql.catalog.catalog import Catalog
+from barnabas.streams.sql.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
-from barnabas.streams.sql.engine.results import Message, Streamed, Table
+from barnabas.streams.sql.engine.results import StreamResult, TableResult, TextResult
 
 pytestmark = pytest.mark.integration
 
@@ -136,15 +136,15 @@ def test_answers_as_text(capsys):
     ended = Ended()
     rows = iter([{"a": 1, "b": None}, {"a": 22, "b": "x"}])
     printer = Printer("table", sys.stdout)
-    printer.show(Streamed(["a", "b"], rows, ended.close))
+    printer.show(StreamResult(["a", "b"], rows, ended.close))
     assert ended.closed
-    printer.show(Table(["a"], [{"a": 1.25}]))
-    printer.show(Message("done"))
+    printer.show(TableResult(["a"], [{"a": 1.25}]))
+    printer.show(TextResult("done"))
     assert capsys.readouterr().out == "A  B\n1  -\n22  x\nA\n1.25\ndone\n"
     printer = Printer("json", sys.stdout)
-    printer.show(Streamed(["a"], iter([{"a": 1}]), ended.close))
-    printer.show(Table(["a"], [{"a": 1}]))
-    printer.show(Message("done", "Q_1"))
+    printer.show(StreamResult(["a"], iter([{"a": 1}]), ended.close))
+    printer.show(TableResult(["a"], [{"a": 1}]))
+    printer.show(TextResult("done", "Q_1"))
     out = capsys.readouterr().out
     assert out.startswith('{"a":1}\n[\n')
     assert out.endswith('{"message":"done","query":"Q_1"}\n')

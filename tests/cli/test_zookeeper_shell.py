@@ -111,7 +111,7 @@ def test_wrong_properties(cli, tmp_path, text, message):
     file = tmp_path / "zookeeper.properties"
     file.write_text(text)
     ran = cli("zookeeper-server-start", file)
-    assert ran.code == 2
+    assert ran.code == 1
     assert message in ran.err
 
 

@@ -1,8 +1,8 @@
 """The consumer against a broker that is not ours: librdkafka's mock cluster."""
 
 import pytest
-from support.group_members import Member, shares, wait_until
-from support.mock_cluster import LIBRARY, mock_cluster
+from support.clients.mock_cluster import LIBRARY, mock_cluster
+from support.groups.members import Member, shares, wait_until
 
 from barnabas import Consumer, Producer, TopicPartition
 from barnabas.model.error_codes import ErrorCode

@@ -4,7 +4,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 from confluent_kafka import TopicPartition
-from support.foreign_groups import (
+from support.groups.foreign_groups import (
     QUICK,
     ConfluentMember,
     create_topic,
@@ -59,6 +59,7 @@ def team(quick_broker, topic):
     ids=["eager", "cooperative", "consumer", "consumer-range"],
 )
 def test_members_share_join_and_leave(quick_broker, topic, team, config):
+    """Passes when `settle` sees all partitions assigned after each join and leave."""
     produce(quick_broker, topic, 400, 4)
     members = [team.member(**config) for _ in range(2)]
     settle(members, 4)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from support import foreign_member
-from support.foreign_groups import QUICK, create_topic, produce
+from support.groups import foreign_member
+from support.groups.foreign_groups import QUICK, create_topic, produce
 
 from barnabas.testing import Broker
 

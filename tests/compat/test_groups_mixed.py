@@ -9,7 +9,14 @@ import kafka
 import pytest
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor as AiokafkaRange
 from kafka.coordinator.assignors.range import RangePartitionAssignor as KafkaPythonRange
-from support.foreign_groups import QUICK, ConfluentMember, create_topic, produce, read_all, settle
+from support.groups.foreign_groups import (
+    QUICK,
+    ConfluentMember,
+    create_topic,
+    produce,
+    read_all,
+    settle,
+)
 
 from barnabas.testing import Broker
 
@@ -135,6 +142,7 @@ def in_background(members, make):
 
 @pytest.mark.parametrize("make", [KafkaPythonMember, AiokafkaMember])
 def test_one_library(quick_broker, topic_name, make):
+    """Passes when the members own all partitions and read all records."""
     create_topic(quick_broker, topic_name, 4)
     produce(quick_broker, topic_name, 100, 4)
     members = []

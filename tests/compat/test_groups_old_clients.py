@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.foreign_groups import create_topic, produce
+from support.groups.foreign_groups import create_topic, produce
 
 pytestmark = pytest.mark.compat
 

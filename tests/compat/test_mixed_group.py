@@ -5,7 +5,7 @@ import threading
 import time
 
 import pytest
-from support.group_members import Member
+from support.groups.members import Member
 
 from barnabas import Producer
 from barnabas.testing import Broker

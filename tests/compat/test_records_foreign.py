@@ -6,7 +6,7 @@ import pytest
 from aiokafka.record import default_records as aio_default
 from aiokafka.record import legacy_records as aio_legacy
 from aiokafka.record.memory_records import MemoryRecords as AioMemoryRecords
-from support import hot_records
+from support.records import hot_records
 
 from barnabas.model.records import Codec
 from barnabas.records import reader

@@ -2,10 +2,9 @@
 
 import pytest
 
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.scram_decoys import DecoyCredentials
-from barnabas.security.scram_keys import SCRAM_HASHES, ScramCredential
-from barnabas.security.scram_server import ScramServer
+from barnabas.security.mechanism import AuthenticationError
+from barnabas.security.scram import ScramServer
+from barnabas.security.scram_keys import SCRAM_HASHES, DecoyCredentials, ScramCredential
 
 pytestmark = pytest.mark.compat
 

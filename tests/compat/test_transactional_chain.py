@@ -1,8 +1,8 @@
 """Two stages of consume-transform-produce, several members each: every record once, in order."""
 
 import pytest
-from support.foreign_groups import create_topic
-from support.transactional_chain import problems, run_chain
+from support.groups.foreign_groups import create_topic
+from support.transactions.chain import problems, run_chain
 
 pytestmark = [pytest.mark.compat, pytest.mark.timeout(180)]
 

@@ -3,7 +3,7 @@
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
-from support.foreign_groups import create_topic
+from support.groups.foreign_groups import create_topic
 
 pytestmark = pytest.mark.compat
 

@@ -7,8 +7,8 @@ import textwrap
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from support.cluster_workload import leaders, wait_until
-from support.foreign_groups import create_topic
+from support.cluster.workload import leaders, wait_until
+from support.groups.foreign_groups import create_topic
 
 from barnabas import TopicPartition as NativeTopicPartition
 from barnabas.admin import ElectionType

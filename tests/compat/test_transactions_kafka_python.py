@@ -4,7 +4,7 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata, TopicPartition
-from support.foreign_groups import create_topic
+from support.groups.foreign_groups import create_topic
 
 pytestmark = pytest.mark.compat
 

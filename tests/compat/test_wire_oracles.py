@@ -2,14 +2,14 @@
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from support.wire_kafka_python import (
+from support.wire.kafka_python import (
     kafka_python_bytes,
     kafka_python_decode,
     maybe_kafka_python_class,
     to_kafka_python,
 )
-from support.wire_kio import kio_bytes, kio_decode, kio_values, maybe_kio_class, to_kio
-from support.wire_schemas import all_cases, instances
+from support.wire.kio import kio_bytes, kio_decode, kio_values, maybe_kio_class, to_kio
+from support.wire.schemas import all_cases, instances
 
 pytestmark = pytest.mark.compat
 

@@ -5,7 +5,7 @@ import contextlib
 import uuid
 
 import pytest
-from support.zookeeper import expire_session
+from support.cluster.zookeeper import expire_session
 
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk.kazoo_tree import connect

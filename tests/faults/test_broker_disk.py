@@ -3,9 +3,9 @@
 import errno
 
 import pytest
-from support.bad_disk import BadFileSystem, Disk
-from support.requests import batch, create_topic, fetch, produce
-from support.wire_peer import WirePeer
+from support.network.requests import batch, create_topic, fetch, produce
+from support.storage.bad_disk import BadFileSystem, Disk
+from support.wire.peer import WirePeer
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

@@ -6,8 +6,8 @@ import time
 
 import psutil
 import pytest
-from support.requests import batch, create_topic, fetch_request, produce, produce_request
-from support.wire_peer import WirePeer
+from support.network.requests import batch, create_topic, fetch_request, produce, produce_request
+from support.wire.peer import WirePeer
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

@@ -6,8 +6,8 @@ Each topic is there whole, or not at all; moves go on under the next controller.
 import threading
 
 import pytest
-from support.cluster_workload import leaders, topic_in_zookeeper, wait_until
-from support.throttles import set_rate, throttle, throttled_replicas
+from support.cluster.throttles import set_rate, throttle, throttled_replicas
+from support.cluster.workload import leaders, topic_in_zookeeper, wait_until
 
 from barnabas import Admin, TopicPartition
 from barnabas.model.error_codes import ErrorCode

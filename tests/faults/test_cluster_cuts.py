@@ -3,7 +3,8 @@
 import threading
 
 import pytest
-from support.cluster_workload import (
+from support.cluster.cut_cluster import CutCluster
+from support.cluster.workload import (
     BarnabasWriter,
     ConfluentWriter,
     judge,
@@ -13,7 +14,6 @@ from support.cluster_workload import (
     state_in_zookeeper,
     wait_until,
 )
-from support.cut_cluster import CutCluster
 
 pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(180)]
 

@@ -4,7 +4,7 @@ import threading
 
 import confluent_kafka
 import pytest
-from support.cluster_workload import BarnabasWriter, leaders, wait_until
+from support.cluster.workload import BarnabasWriter, leaders, wait_until
 
 from barnabas.model.java_hash import coordinator_partition
 

@@ -9,7 +9,7 @@ import threading
 
 import confluent_kafka
 import pytest
-from support.cluster_workload import (
+from support.cluster.workload import (
     BarnabasWriter,
     ConfluentWriter,
     judge,

@@ -4,8 +4,8 @@ import threading
 import time
 
 import pytest
-from support.cluster_workload import leaders, replicas_differ, wait_until
-from support.throttles import set_rate, throttle, throttled_replicas
+from support.cluster.throttles import set_rate, throttle, throttled_replicas
+from support.cluster.workload import leaders, replicas_differ, wait_until
 
 from barnabas import TopicPartition
 

@@ -6,8 +6,8 @@ import time
 from collections import Counter
 
 import pytest
-from support.brokers import broker_with
-from support.group_members import Member, wait_until
+from support.cluster.brokers import broker_with
+from support.groups.members import Member, wait_until
 
 from barnabas import Producer
 

@@ -4,8 +4,8 @@ import threading
 from collections import Counter
 
 import pytest
-from support.cluster_workload import leaders, wait_until
-from support.group_members import Member
+from support.cluster.workload import leaders, wait_until
+from support.groups.members import Member
 
 from barnabas import Producer
 from barnabas.model.errors import BarnabasError

@@ -6,8 +6,8 @@ Every history runs twice: over a clean stop and over SIGKILL of a broker process
 import asyncio
 
 import pytest
-from support.broker_process import BrokerProcess
-from support.group_requests import (
+from support.cluster.broker_process import BrokerProcess
+from support.groups.requests import (
     SMALL,
     alone,
     commit,
@@ -17,9 +17,9 @@ from support.group_requests import (
     join,
     sync,
 )
-from support.requests import batch, create_topic, fetch, list_offset, produce
-from support.transaction_requests import TxnPeer
-from support.wire_peer import WirePeer
+from support.network.requests import batch, create_topic, fetch, list_offset, produce
+from support.transactions.requests import TxnPeer
+from support.wire.peer import WirePeer
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.records.reader import decode_records

@@ -16,7 +16,7 @@ from barnabas.testing import Broker
 
 pytestmark = [pytest.mark.faults, pytest.mark.integration]
 
-MEMBER = Path(__file__).parent.parent / "support" / "database_member.py"
+MEMBER = Path(__file__).parent.parent / "support" / "groups" / "database_member.py"
 COUNT = 6000
 KILLS = 6
 

@@ -1,10 +1,10 @@
 """Records deleted by request do not come back when the broker is killed."""
 
 import pytest
-from support.broker_process import BrokerProcess
+from support.cluster.broker_process import BrokerProcess
 
 from barnabas import Admin, Producer, TopicPartition
-from barnabas.admin.offsets import EARLIEST
+from barnabas.admin.topic_types import EARLIEST
 
 pytestmark = pytest.mark.faults
 

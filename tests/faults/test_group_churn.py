@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from support.foreign_groups import create_topic
+from support.groups.foreign_groups import create_topic
 
 from barnabas.testing import Broker
 
@@ -33,7 +33,7 @@ TURNS = 16  # at least: a machine with much else to do takes longer for them
 HANG_SECONDS = 4  # twice the session time-out
 MEMBERS = 8
 PARTITIONS = 12
-SCRIPT = Path(__file__).parent.parent / "support" / "group_churn_member.py"
+SCRIPT = Path(__file__).parent.parent / "support" / "groups" / "churn_member.py"
 SETTINGS = {
     "group.min.session.timeout.ms": 1_000,
     "group.consumer.session.timeout.ms": 2_000,

@@ -7,7 +7,7 @@ so the four fields before it need other proof; what has none is listed here, bit
 import logging
 
 import pytest
-from support.log_world import LOG_DIR, contents, open_at, put
+from support.storage.log_world import LOG_DIR, contents, open_at, put
 
 from barnabas.records.batch import iter_batches
 from barnabas.testing.memory_fs import MemoryFileSystem

@@ -8,7 +8,7 @@ and recovering twice gives what recovering once gives.
 import logging
 
 import pytest
-from support.log_world import ROOT, TP, World, committed, contents, end_txn, put
+from support.storage.log_world import ROOT, TP, World, committed, contents, end_txn, put
 
 from barnabas.testing.memory_fs import MemoryFileSystem, SimulatedCrash
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.log_world import ROOT, TOPIC_ID, TP, World, contents, put
+from support.storage.log_world import ROOT, TOPIC_ID, TP, World, contents, put
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

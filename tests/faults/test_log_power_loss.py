@@ -8,7 +8,7 @@ import logging
 from random import Random
 
 import pytest
-from support.log_world import World, committed, contents, end_txn, put
+from support.storage.log_world import World, committed, contents, end_txn, put
 
 from barnabas.testing.memory_fs import MemoryFileSystem
 

@@ -7,7 +7,7 @@ nothing before, and derive the same indexes, epochs and producers as a log that 
 from random import Random
 
 import pytest
-from support.log_world import LOG_DIR, contents, end_txn, open_at, put, snapshot
+from support.storage.log_world import LOG_DIR, contents, end_txn, open_at, put, snapshot
 
 from barnabas.records.batch import iter_batches
 from barnabas.storage import LogConfig

@@ -2,7 +2,7 @@
 
 import confluent_kafka
 import pytest
-from support.broker_process import BrokerProcess
+from support.cluster.broker_process import BrokerProcess
 
 from barnabas import Admin, Producer
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from support.log_world import TP, contents, end_txn, put
-from support.move_world import FIRST, SECOND, MoveWorld
+from support.storage.log_world import TP, contents, end_txn, put
+from support.storage.move_world import FIRST, SECOND, MoveWorld
 
 from barnabas.model.errors import BrokerError
 from barnabas.testing.memory_fs import SimulatedCrash

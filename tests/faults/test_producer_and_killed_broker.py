@@ -5,7 +5,7 @@ import os
 import threading
 
 import pytest
-from support.broker_process import BrokerProcess
+from support.cluster.broker_process import BrokerProcess
 
 from barnabas import Producer, SimpleConsumer
 

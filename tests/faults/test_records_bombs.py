@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.bombs import MIB, bombs
+from support.records.bombs import MIB, bombs
 
 pytestmark = pytest.mark.faults
 

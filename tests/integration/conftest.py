@@ -1,7 +1,7 @@
 """A broker on the test's own loop, and peers that talk to it."""
 
 import pytest
-from support.wire_peer import WirePeer
+from support.wire.peer import WirePeer
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

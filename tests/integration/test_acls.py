@@ -1,7 +1,7 @@
 """Access rules in force: our clients and confluent-kafka as users with few rights."""
 
 import pytest
-from support.secure_broker import AUTHORIZER, plain_jaas
+from support.security.secure_broker import AUTHORIZER, plain_jaas
 
 from barnabas import Admin, Consumer, Producer, TopicPartition
 from barnabas.admin import (
@@ -106,6 +106,7 @@ def test_writing(broker, root, alice, topic):
 
 
 def test_an_idempotent_producer_needs_a_topic_to_write_to(broker, root, alice, topic):
+    """Passes when `denied` sees the authorization error of the send."""
     allow(root, Operation.DESCRIBE, TOPIC, topic)
     with Producer(config_of(broker, "alice")) as producer, denied(NO_CLUSTER):
         producer.send(topic, b"v").result(30)

@@ -41,7 +41,7 @@ from barnabas.admin import (
     ScramPassword,
     TopicListing,
 )
-from barnabas.admin.access.quotas import ANY, DEFAULT
+from barnabas.admin.access_types import ANY, DEFAULT
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.group_metadata import OffsetAndMetadata
@@ -221,6 +221,7 @@ def test_a_brokers_settings(admin):
 
 
 def test_resources_with_settings(admin):
+    """Passes when the response is the one that `served` prescribes."""
     with served():
         admin.list_config_resources()
 

@@ -1,7 +1,7 @@
 """The admin client with three brokers: whoever is asked, the right one answers."""
 
 import pytest
-from support.cluster_workload import wait_until
+from support.cluster.workload import wait_until
 
 from barnabas import Admin, TopicPartition
 from barnabas.admin import EARLIEST, LATEST, ConfigResource, ElectionType, NewTopic

@@ -150,11 +150,11 @@ async def test_failures_reach_whoever_awaits(broker, topic_name):
         bootstrap_servers=broker.bootstrap_servers, max_request_size=100
     ) as producer:
         with pytest.raises(BrokerError):
-            await producer.send(topic_name, bytes(200))
+            await producer.send_and_wait(topic_name, bytes(200))
         assert (await producer.send_and_wait(topic_name, b"small")).offset == 0
     async with Producer(bootstrap_servers="127.0.0.1:1", max_block_ms=300) as producer:
         with pytest.raises(DeadlineError):
-            await producer.send(topic_name, b"v")
+            await producer.send_and_wait(topic_name, b"v")
 
 
 async def test_the_last_commit_is_not_overtaken_by_an_earlier_one(broker, topic_name):

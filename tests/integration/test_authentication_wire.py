@@ -5,7 +5,7 @@ import base64
 import struct
 
 import pytest
-from support.secure_broker import plain_jaas
+from support.security.secure_broker import plain_jaas
 
 from barnabas.security.scram_keys import SCRAM_SHA_256, ScramCredential
 from barnabas.testing import Broker
@@ -146,6 +146,7 @@ async def _closes_within(peer, seconds):
 
 
 async def test_time_is_short_before_authentication(start, connect):
+    """Passes when the broker closes the connection before the login."""
     broker = await start(
         {
             "listeners": "SASL_PLAINTEXT://127.0.0.1:0",

@@ -1,7 +1,7 @@
 """Metadata and administration over the wire."""
 
 import pytest
-from support.requests import batch, create_topic, metadata, produce
+from support.network.requests import batch, create_topic, metadata, produce
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID

@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import pytest
-from support.broker_app import until
-from support.requests import batch, create_topic, fetch, fetch_request, metadata, produce
+from support.cluster.broker_app import until
+from support.network.requests import batch, create_topic, fetch, fetch_request, metadata, produce
 
-from barnabas.broker.topics import NewTopic
+from barnabas.broker.topics import TopicSpec
 from barnabas.model.errors import ConfigError
 from barnabas.records.reader import decode_records
 from barnabas.storage.errors import LogDirLockedError
@@ -171,7 +171,7 @@ def test_up_refuses_bad_options(tmp_path, options):
 
 async def test_files_are_for_the_brokers_user_alone(start, tmp_path):
     broker = await start()
-    await broker.services.topics.create(NewTopic("t", 1, 1))
+    await broker.services.topics.create(TopicSpec("t", 1, 1))
     await until(lambda: (tmp_path / "data" / "t-0").exists())
     await broker.stop()
     found = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "data").rglob("*")}

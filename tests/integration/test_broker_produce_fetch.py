@@ -5,7 +5,7 @@ import logging
 import time
 
 import pytest
-from support.requests import (
+from support.network.requests import (
     batch,
     create_topic,
     fetch,
@@ -19,6 +19,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.records import Codec
 from barnabas.records.batch import iter_batches, parse_header
 from barnabas.records.reader import decode_records
+from barnabas.replication.partition import Partition
 from barnabas.wire.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -314,3 +315,25 @@ async def test_epoch_ends(peer):
     response = await peer.call(OffsetForLeaderEpochRequest(-1, [asked]), 4)
     end = response.topics[0].partitions[0]
     assert (end.error_code, end.leader_epoch, end.end_offset) == (0, 0, 1)
+
+
+async def test_a_produce_whose_acknowledgement_fails_is_stored_once(
+    broker_app, peer, connect, monkeypatch
+):
+    """UNKNOWN_SERVER_ERROR would make the producer send the records under a new sequence."""
+    await create_topic(peer, "t")
+    given = await peer.call(InitProducerIdRequest(transactional_id=None), 4)
+    records = batch(b"once", producer_id=given.producer_id, producer_epoch=0, base_sequence=0)
+    status = Partition.ack_status
+
+    def fail_once(self, *args):
+        monkeypatch.setattr(Partition, "ack_status", status)
+        raise RuntimeError("the acknowledgement fails")
+
+    monkeypatch.setattr(Partition, "ack_status", fail_once)
+    peer.send(produce_request("t", bytearray(records)), 9)
+    assert await peer.is_closed()
+    again = await connect(broker_app)
+    answer = await produce(again, "t", bytearray(records))
+    assert (answer.error_code, answer.base_offset) == (0, 0)
+    assert values(await fetch(again, "t", 0)) == [b"once"]

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from support.broker_app import until
+from support.cluster.broker_app import until
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.requests import batch, create_topic, fetch_request, produce_request
+from support.network.requests import batch, create_topic, fetch_request, produce_request
 
 from barnabas import Consumer, Producer, TopicPartition
 from barnabas.admin import QuotaEntity

@@ -3,7 +3,7 @@
 import confluent_kafka
 import pytest
 from confluent_kafka.admin import AdminClient
-from support.cluster_workload import leaders, replicas_differ, wait_until
+from support.cluster.workload import leaders, replicas_differ, wait_until
 
 from barnabas import Admin, Consumer, Producer
 from barnabas.admin import NewTopic

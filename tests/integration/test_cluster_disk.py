@@ -3,13 +3,13 @@
 import errno
 
 import pytest
-from support.bad_disk import BadFileSystem, Disk
-from support.broker_app import members, until
-from support.requests import batch, produce
-from support.wire_peer import WirePeer
+from support.cluster.broker_app import members, until
+from support.network.requests import batch, produce
+from support.storage.bad_disk import BadFileSystem, Disk
+from support.wire.peer import WirePeer
 
 from barnabas import TopicPartition
-from barnabas.broker.topics import NewTopic
+from barnabas.broker.topics import TopicSpec
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId
 
@@ -23,7 +23,7 @@ async def test_a_failed_disk_costs_its_leaderships(zookeeper, tmp_path):
     async with members(2, hosts, tmp_path, filesystems, **settings) as (first, second):
         places = [TopicPartition("t", 0), TopicPartition("t", 1)]
         assignment = dict.fromkeys((0, 1), (BrokerId(1), BrokerId(2)))
-        await first.services.topics.create(NewTopic("t", assignment=assignment))
+        await first.services.topics.create(TopicSpec("t", assignment=assignment))
         await until(lambda: all(first.is_leader(place) for place in places))
         peer = await WirePeer.connect(first.broker.port)
         disk.below, disk.error = "/1/one/", errno.EIO

@@ -11,5 +11,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "cluster.md"
 
 
 def test_the_cluster_page():
+    """Passes when the example of the page, with its own assertions, runs without an error."""
     (block,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     exec(compile(block, "cluster.md", "exec"), {})

@@ -1,7 +1,7 @@
 """Preferred leaders and moves of partitions on a cluster."""
 
 import pytest
-from support.cluster_workload import BarnabasWriter, judge, leaders, replicas_differ, wait_until
+from support.cluster.workload import BarnabasWriter, judge, leaders, replicas_differ, wait_until
 
 from barnabas import TopicPartition
 from barnabas.admin import ElectionType

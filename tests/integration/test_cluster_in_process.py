@@ -1,11 +1,11 @@
 """A cluster without ZooKeeper, in the test's own process."""
 
 import pytest
-from support.cluster_workload import leaders, replicas_differ, wait_until
+from support.cluster.workload import leaders, replicas_differ, wait_until
 
 from barnabas.model.errors import LocalError
 from barnabas.testing import Cluster
-from barnabas.testing.topic_news import wait_until_known
+from barnabas.testing.cluster import wait_until_known
 
 pytestmark = pytest.mark.integration
 

@@ -4,10 +4,10 @@ import asyncio
 
 import confluent_kafka
 import pytest
-from support.broker_app import members, until
+from support.cluster.broker_app import members, until
 
 from barnabas import TopicPartition
-from barnabas.broker.topics import NewTopic
+from barnabas.broker.topics import TopicSpec
 from barnabas.model.ids import BrokerId
 from barnabas.replication import partition_reader
 
@@ -21,7 +21,7 @@ async def test_a_consumer_reads_from_its_rack(zookeeper, tmp_path, monkeypatch):
     racks = {"broker.rack": lambda number: f"rack-{number}"}
     async with members(2, hosts, tmp_path, per_broker=racks) as (leader, follower):
         assignment = {0: (BrokerId(1), BrokerId(2))}
-        await leader.services.topics.create(NewTopic("t", assignment=assignment))
+        await leader.services.topics.create(TopicSpec("t", assignment=assignment))
         place = TopicPartition("t", 0)
         await until(lambda: leader.is_leader(place))
         await asyncio.to_thread(write, leader.address)

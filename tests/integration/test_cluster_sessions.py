@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
-from support.broker_app import members, until
-from support.zookeeper import expire_session
+from support.cluster.broker_app import members, until
+from support.cluster.zookeeper import expire_session
 
 from barnabas import Producer, SimpleConsumer
-from barnabas.broker.topics import NewTopic
+from barnabas.broker.topics import TopicSpec
 from barnabas.model.ids import TopicPartition
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
@@ -65,7 +65,7 @@ async def test_in_sync_sets_rest_while_the_session_is_in_doubt(connect_string, z
 
 async def a_topic(brokers, replication=3):
     services = brokers[0].services
-    await services.topics.create(NewTopic("t", 1, replication))
+    await services.topics.create(TopicSpec("t", 1, replication))
     place = TopicPartition("t", 0)
     await until(lambda: all(b.services.metadata.partition(place) for b in brokers))
     return place

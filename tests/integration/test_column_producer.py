@@ -97,8 +97,8 @@ def test_what_is_wrong_is_said(broker, topic_name):
     broker.topic(topic_name, partitions=2)
     values = pa.array([b"v"])
     with ColumnProducer(settings(broker)) as producer:
-        for wrong in (-1, 2):
-            with pytest.raises(LocalError, match="partition"):
+        for wrong, error in ((-1, LocalError), (2, BrokerError)):
+            with pytest.raises(error, match="partition"):
                 producer.send_columns(topic_name, values, None, pa.array([wrong], pa.int32()))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.wire_peer import WirePeer
+from support.wire.peer import WirePeer
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.messages.incremental_alter_configs import (

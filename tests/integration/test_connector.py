@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.connector_world import Readers, drain, put_topic, running_world, wait_until
+from support.clients.connector_world import Readers, drain, put_topic, running_world, wait_until
 
 from barnabas.clients.connector import (
     Blacklist,

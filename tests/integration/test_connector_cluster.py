@@ -5,8 +5,8 @@ import itertools
 import threading
 
 import pytest
-from support.connector_world import Readers, wait_until
-from support.zookeeper import expire_session
+from support.clients.connector_world import Readers, wait_until
+from support.cluster.zookeeper import expire_session
 
 from barnabas.clients.connector import ConsumerConnector
 from barnabas.clients.producer import Producer

@@ -8,11 +8,12 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support.connector_world import Readers, put_topic, wait_until
+from support.clients.connector_world import Readers, put_topic, wait_until
 
 from barnabas.clients.connector import ConsumerConnector
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.control import Endpoint
+from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.kazoo_tree import connect
 from barnabas.zk.znodes import BrokerNode
@@ -130,3 +131,49 @@ connector.create_message_streams({sys.argv[2]: 1})
 print("owns", len(connector.owned_partitions()), flush=True)
 sys.stdin.read()
 """
+
+
+CONSUME_AND_EXIT = """
+import sys
+from barnabas.clients.connector import ConsumerConnector
+
+config = {"zookeeper.connect": sys.argv[1], "group.id": sys.argv[3], "consumer.id": "C1"}
+connector = ConsumerConnector({**config, "auto.offset.reset": "smallest"})
+[stream] = connector.create_message_streams({sys.argv[2]: 1})[sys.argv[2]]
+for _ in range(5):
+    next(stream)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "committed"), [("", 5), ("sys.exit(3)", 5), ("raise ValueError('a mistake')", None)]
+)
+def test_a_connector_that_is_never_shut_down_leaves_at_exit(
+    broker, loop, zookeeper, topic_name, ending, committed
+):
+    """Its session ends with the program, long before zookeeper.session.timeout.ms."""
+    chroot = f"{zookeeper.connect_string}/{topic_name}"
+    broker.topic(topic_name, partitions=1)
+    loop.call(furnish(chroot, broker, topic_name, 1))
+    broker.produce(topic_name, *[f"{number}" for number in range(10)])
+    done = subprocess.run(
+        [sys.executable, "-c", CONSUME_AND_EXIT + ending, chroot, topic_name, "g"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ("Traceback" in done.stderr) == (committed is None), done.stderr
+
+    async def left():
+        tree = await connect(chroot)
+        try:
+            ids = await tree.children(paths.consumer_ids("g"))
+            owners = await tree.children(paths.consumer_owners("g", topic_name))
+            path = paths.consumer_offset("g", TopicPartition(topic_name, 0))
+            stored = await tree.get(path) if await tree.exists(path) else None
+            return list(ids), list(owners), stored and int(stored[0])
+        finally:
+            await tree.close()
+
+    assert loop.call(left()) == ([], [], committed)

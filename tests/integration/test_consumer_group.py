@@ -4,10 +4,10 @@ import re
 import threading
 
 import pytest
-from support.brokers import broker_with
-from support.group_members import Member, shares, wait_until
+from support.cluster.brokers import broker_with
+from support.groups.members import Member, shares, wait_until
 
-from barnabas import Admin, Producer, TopicPartition
+from barnabas import Admin, Producer, TopicPartition, aio
 from barnabas.clients.group import Consumer
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.model.errors import BrokerError, LocalError
@@ -250,6 +250,47 @@ def test_unsubscribe_leaves_and_subscribe_joins_again(broker, topic_name):
         consumer.subscribe([topic_name])
         while len(consumer.assignment()) < 4:
             consumer.poll(0.1)
+
+
+def test_unsubscribe_commits_nothing(broker, topic_name):
+    """Only close() commits automatically before it leaves, as Java and librdkafka do."""
+    fill(broker, topic_name, range(8))
+    settings = config(broker, topic_name, **PROTOCOLS["range"])
+    with Consumer({**settings, "enable.auto.commit": True}) as consumer:
+        consumer.subscribe([topic_name])
+        seen = 0
+        while seen < 8:
+            seen += sum(map(len, consumer.poll(1).values()))
+        partitions = consumer.assignment()
+        for leave in (consumer.unsubscribe, lambda: consumer.subscribe([])):
+            leave()
+            assert set(consumer.committed(*partitions).values()) == {None}
+            consumer.subscribe([topic_name])
+            while not consumer.poll(1):
+                pass
+        consumer.unsubscribe()
+        consumer.assign(partitions)
+        while not consumer.poll(1):
+            pass
+        consumer.assign([])
+        assert set(consumer.committed(*partitions).values()) == {None}
+
+
+async def test_unsubscribe_of_the_asyncio_consumer_commits_nothing(broker, topic_name):
+    fill(broker, topic_name, range(8))
+    settings = config(broker, topic_name, **PROTOCOLS["range"])
+    async with aio.Consumer({**settings, "enable.auto.commit": True}) as consumer:
+        await consumer.subscribe([topic_name])
+        while not await consumer.poll(1):
+            pass
+        partitions = consumer.assignment()
+        await consumer.unsubscribe()
+        assert set((await consumer.committed(*partitions)).values()) == {None}
+        consumer.assign(partitions)
+        while not await consumer.poll(1):
+            pass
+        consumer.assign([])
+        assert set((await consumer.committed(*partitions)).values()) == {None}
 
 
 def test_a_listeners_error_is_raised_by_poll(broker, topic_name):

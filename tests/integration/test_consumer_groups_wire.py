@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from support.group_requests import SMALL, alone, commit, find_coordinator, join, leave
-from support.requests import create_topic
+from support.groups.requests import SMALL, alone, commit, find_coordinator, join, leave
+from support.network.requests import create_topic
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.scripted_kafka import ScriptedKafka
+from support.clients.scripted_kafka import ScriptedKafka
 
 from barnabas.aio import Consumer
 from barnabas.clients.group.errors import LogTruncationError

@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 
 import pytest
-from support.brokers import broker_with
+from support.cluster.brokers import broker_with
 
 from barnabas import Producer, TopicPartition
 from barnabas.clients.group import Consumer

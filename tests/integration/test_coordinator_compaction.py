@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
-from support.group_requests import SMALL, alone, commit, committed, find_coordinator, heartbeat
-from support.requests import create_topic
-from support.transaction_requests import TxnPeer
+from support.groups.requests import SMALL, alone, commit, committed, find_coordinator, heartbeat
+from support.network.requests import create_topic
+from support.transactions.requests import TxnPeer
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition

@@ -4,7 +4,7 @@ import contextlib
 import threading
 
 import pytest
-from support.postgres import missing, postgres_server
+from support.pipelines.postgres import missing, postgres_server
 
 from barnabas.model.errors import ConfigError
 from barnabas.spark.sink.database import DatabaseSink, connection_to

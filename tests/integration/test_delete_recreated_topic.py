@@ -12,6 +12,7 @@ ANSWER_SECONDS = 20.0  # far below the request's own limit of 60 s
 
 
 async def test_delete_is_answered_although_a_producer_creates_the_topic_again(start):
+    """Passes when the deletion succeeds before its timeout."""
     broker = await start()
     config = {"bootstrap.servers": f"127.0.0.1:{broker.port}"}
 

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.wire_peer import WirePeer
+from support.wire.peer import WirePeer
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

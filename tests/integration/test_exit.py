@@ -313,3 +313,60 @@ def test_a_consumer_leaves_its_group_at_exit(broker, topic_name, ending, committ
         assert not admin.describe_group(group).members
         found = admin.list_group_offsets([group])[group]
     assert [position.offset for position in found.values()] == committed
+
+
+AIO_CONSUME = """
+    import asyncio, sys
+    from barnabas.aio import Consumer
+
+    async def read():
+        while not await consumer.poll(1.0):
+            pass
+
+    async def work():
+        while True:
+            await consumer.poll(60)
+
+    async def main():
+        global consumer
+        config = {"bootstrap.servers": sys.argv[1], "group.id": sys.argv[3]}
+        consumer = Consumer({**config, "auto.offset.reset": "earliest"})
+        await consumer.subscribe([sys.argv[2]])
+        await read()
+        ENDING
+"""
+RUN = "asyncio.run(main())"
+IN_LOOP = "loop = asyncio.new_event_loop(); loop.run_until_complete(main())"
+IN_DAEMON_THREAD = """
+loop = asyncio.new_event_loop()
+import threading
+threading.Thread(target=loop.run_forever, daemon=True).start()
+asyncio.run_coroutine_threadsafe(main(), loop).result(30)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "start", "committed"),
+    [
+        ("pass", RUN, [10]),
+        ("pass", IN_LOOP, [10]),
+        ("pass", IN_DAEMON_THREAD, [10]),
+        ("sys.exit(3)", RUN, [10]),
+        ("raise ValueError('a mistake')", RUN, []),
+        ("raise ValueError('a mistake')", IN_LOOP, []),
+        ("task = asyncio.create_task(work()); await asyncio.sleep(0.1)", RUN, [10]),
+        ("asyncio.current_task().cancel(); await asyncio.sleep(60)", RUN, []),
+    ],
+)
+def test_an_asyncio_consumer_leaves_its_group_at_exit(broker, topic_name, ending, start, committed):
+    """A task that fails while it processes a record commits nothing: the record is read again."""
+    run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
+    group = f"group-of-{topic_name}"
+    program = textwrap.dedent(AIO_CONSUME).replace("ENDING", ending) + start + "\n"
+    done = run(program, broker.bootstrap_servers, topic_name, group)
+    assert "never awaited" not in done.stderr
+    assert "never retrieved" not in done.stderr
+    with Admin(bootstrap_servers=broker.bootstrap_servers) as admin:
+        assert not admin.describe_group(group).members
+        found = admin.list_group_offsets([group])[group]
+    assert [position.offset for position in found.values()] == committed

@@ -1,8 +1,8 @@
 """Whoever may read a topic is still no broker (CVE-2018-1288)."""
 
 import pytest
-from support.requests import batch, fetch_request, produce_request
-from support.secure_broker import AUTHORIZER
+from support.network.requests import batch, fetch_request, produce_request
+from support.security.secure_broker import AUTHORIZER
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import (

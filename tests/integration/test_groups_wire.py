@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.group_requests import (
+from support.groups.requests import (
     SMALL,
     alone,
     commit,
@@ -15,7 +15,7 @@ from support.group_requests import (
     leave,
     sync,
 )
-from support.requests import create_topic
+from support.network.requests import create_topic
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import Uuid

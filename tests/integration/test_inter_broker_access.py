@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 import pytest
-from support.secure_broker import AUTHORIZER
+from support.security.secure_broker import AUTHORIZER
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

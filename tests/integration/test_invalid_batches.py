@@ -1,8 +1,8 @@
 """Batches with a right checksum and wrong records: refused, so that no consumer meets them."""
 
 import pytest
-from support.bad_batches import NOW, RECORDS, bad_batches, batch_with
-from support.requests import batch, create_topic, fetch, list_offset, produce
+from support.network.requests import batch, create_topic, fetch, list_offset, produce
+from support.records.bad_batches import NOW, RECORDS, bad_batches, batch_with
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.records import Codec

@@ -1,12 +1,13 @@
 """OAUTHBEARER on a broker, with this project's clients and with librdkafka."""
 
 import pytest
-from support.oauth_issuer import AUDIENCE, ISSUER, Issuer
+from support.security.oauth_issuer import AUDIENCE, ISSUER, Issuer
 
 from barnabas import Admin, Producer
 from barnabas.model.errors import ConfigError
+from barnabas.net.sasl_client import ClientCredentials, TokenSource
 from barnabas.runtime.clock import SystemClock
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
@@ -83,6 +84,14 @@ def test_a_token_endpoint_and_keys_from_a_url(issuer):
         ):
             admin.list_topics()
         assert "wrong" not in str(refused.value)
+
+
+def test_a_rejected_token_request_closes_its_connection(issuer):
+    with issuer.served() as url:
+        source = TokenSource(f"{url}/token", ClientCredentials("ann", "wrong"))
+        with pytest.raises(AuthenticationError, match="HTTP 401") as rejected:
+            source.get()
+        assert rejected.value.__context__.fp.isclosed()
 
 
 def test_librdkafka_logs_in(issuer, key_file):

@@ -1,9 +1,9 @@
 """Offsets expire by the broker's own time: those of empty groups, and of nobody else (KIP-211)."""
 
 import pytest
-from support.group_requests import SMALL, alone, commit, committed, find_coordinator, leave
-from support.requests import create_topic
-from support.wire_peer import WirePeer
+from support.groups.requests import SMALL, alone, commit, committed, find_coordinator, leave
+from support.network.requests import create_topic
+from support.wire.peer import WirePeer
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig

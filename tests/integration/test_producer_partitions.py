@@ -8,12 +8,11 @@ import threading
 from collections import Counter
 
 import pytest
-from support.group_members import wait_until
-from support.mock_cluster import LIBRARY, mock_cluster
+from support.clients.mock_cluster import LIBRARY, mock_cluster
+from support.groups.members import wait_until
 
-from barnabas import Producer
+from barnabas import BrokerError, Producer
 from barnabas.aio import Producer as AioProducer
-from barnabas.model.errors import LocalError
 
 pytestmark = pytest.mark.integration
 KEYS = [b"key %d" % number for number in range(40)]
@@ -92,7 +91,7 @@ def test_a_partition_that_was_just_added_can_be_named(broker, producer_of):
     producer.send(topic, b"v")
     broker.admin.create_partitions({topic: 3})
     assert producer.send(topic, b"v", partition=2).partition == 2
-    with pytest.raises(LocalError, match="partitions 0 to 2, not 7"):
+    with pytest.raises(BrokerError, match="partitions 0 to 2, not 7"):
         producer.send(topic, b"v", partition=7)
 
 

@@ -4,8 +4,8 @@ import asyncio
 import logging
 
 import pytest
-from support.brokers import broker_with
-from support.group_members import Member, shares, wait_until
+from support.cluster.brokers import broker_with
+from support.groups.members import Member, shares, wait_until
 
 from barnabas import BrokerError, Producer, TopicPartition, aio
 from barnabas.clients.group import CommitFailedError, Consumer

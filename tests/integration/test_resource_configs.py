@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from barnabas.broker.topics import NewTopic
+from barnabas.broker.topics import TopicSpec
 from barnabas.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from barnabas.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -164,7 +164,7 @@ async def test_synonyms_are_those_of_kafka(peer, broker_app):
     )
     for key in ("advertised.listeners", "broker.rack", "log.roll.ms", "ssl.keystore.location"):
         assert node[key][1] == []
-    await broker_app.services.topics.create(NewTopic("t", 1, 1))
+    await broker_app.services.topics.create(TopicSpec("t", 1, 1))
     await broker_app.services.topics.wait_for_leaders("t", 1, 30_000)
     topic = await describe(peer, TOPIC, "t")
     assert topic["retention.ms"] == node["log.retention.ms"]

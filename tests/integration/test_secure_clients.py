@@ -5,7 +5,7 @@ import logging
 import ssl
 
 import pytest
-from support.secure_broker import USERS, Certificates, client_config, secure_broker
+from support.security.secure_broker import USERS, Certificates, client_config, secure_broker
 
 from barnabas import Admin, AuthenticationError, Consumer, Producer, SimpleConsumer
 from barnabas.aio import Producer as AioProducer
@@ -259,6 +259,7 @@ def test_a_refusal_is_told_by_its_cause_and_at_once(broker, certificates, proble
 
 
 def test_host_names_need_not_matter(broker, certificates):
+    """Passes when the client connects to a broker whose certificate has another name."""
     config = client_config(broker, certificates, "ELSEWHERE")
     with Admin({**config, "ssl.endpoint.identification.algorithm": ""}) as admin:
         admin.list_topics()

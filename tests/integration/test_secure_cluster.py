@@ -1,7 +1,8 @@
 """Brokers that speak with each other over TLS and log in with a name of their own."""
 
 import pytest
-from support.secure_broker import AUTHORIZER, Certificates, plain_jaas
+from support.security.oauth_issuer import Issuer
+from support.security.secure_broker import AUTHORIZER, Certificates, plain_jaas
 
 from barnabas.aio import Admin, Producer
 from barnabas.broker.app import Broker
@@ -34,15 +35,30 @@ def settings_of(broker_id, directory, certificates):
     }
 
 
-@pytest.fixture
-async def brokers(tmp_path):
+def bearer_tokens(directory):
+    """Returns settings of brokers that log in with bearer tokens instead of passwords."""
+    issuer = Issuer()
+    keys, token = directory / "jwks.json", directory / "token"
+    keys.write_text(issuer.key_set())
+    token.write_text(issuer.token("broker"))
+    return {
+        "sasl.mechanism.inter.broker.protocol": "OAUTHBEARER",
+        "sasl.enabled.mechanisms": "OAUTHBEARER",
+        "sasl.oauthbearer.jwks.endpoint.url": keys.as_uri(),
+        "sasl.oauthbearer.token.endpoint.url": token.as_uri(),
+    }
+
+
+@pytest.fixture(params=["PLAIN", "OAUTHBEARER"])
+async def brokers(tmp_path, request):
     clock: Clock = SystemClock()
     store = EmbeddedStore(clock)
     certificates = Certificates(tmp_path)
     running = []
+    tokens = bearer_tokens(tmp_path) if request.param == "OAUTHBEARER" else {}
     try:
         for broker_id in (1, 2, 3):
-            settings = settings_of(broker_id, tmp_path, certificates)
+            settings = {**settings_of(broker_id, tmp_path, certificates), **tokens}
             broker = Broker(BrokerConfig.parse(settings), store=store)
             await broker.start()
             running.append(broker)

@@ -10,8 +10,8 @@ import uuid
 from pathlib import Path
 
 import pytest
-from support.brokers import broker_with
-from support.zookeeper_broker import register
+from support.cluster.brokers import broker_with
+from support.cluster.zookeeper_broker import register
 
 from barnabas.clients.core.loop_thread import LoopThread
 

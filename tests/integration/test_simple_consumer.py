@@ -9,7 +9,7 @@ import pytest
 
 from barnabas import BrokerError, DeadlineError, ErrorCode, Producer, SimpleConsumer, TopicPartition
 from barnabas.model.errors import BarnabasError, UnavailableError
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration

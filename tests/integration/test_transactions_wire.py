@@ -3,9 +3,16 @@
 import asyncio
 
 import pytest
-from support.group_requests import SMALL, alone, committed, find_coordinator
-from support.requests import batch, create_topic, fetch, list_offset, produce, produce_request
-from support.transaction_requests import TxnPeer
+from support.groups.requests import SMALL, alone, committed, find_coordinator
+from support.network.requests import (
+    batch,
+    create_topic,
+    fetch,
+    list_offset,
+    produce,
+    produce_request,
+)
+from support.transactions.requests import TxnPeer
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition

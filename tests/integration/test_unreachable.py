@@ -6,7 +6,7 @@ import threading
 from contextlib import closing
 
 import pytest
-from support.secure_broker import Certificates
+from support.security.secure_broker import Certificates
 
 from barnabas import AuthenticationError, Consumer, DeadlineError, Producer, TopicPartition, aio
 from barnabas.model.errors import BrokerError, ConfigError, UnavailableError

@@ -6,8 +6,8 @@ import socket
 import uuid
 
 import pytest
-from support.controller_cluster import QUIET, ControllerCluster
-from support.zookeeper import expire_session
+from support.cluster.controller_cluster import QUIET, ControllerCluster
+from support.cluster.zookeeper import expire_session
 
 from barnabas.controller.registration import cluster_id, generate_broker_id
 from barnabas.model.ids import TopicPartition
@@ -31,6 +31,7 @@ async def cluster(hosts):
 
 
 async def test_topic_life_over_three_brokers(cluster):
+    """Passes when each wait for a leader or a deletion ends in time."""
     await cluster.start(1, 2, 3)
     await cluster.admin.create_topic("t", {p: (1 + p % 3, 1 + (p + 1) % 3) for p in range(12)})
     for p in range(12):
@@ -73,6 +74,7 @@ async def test_forced_expiry_of_the_controller(cluster, hosts):
 
 
 async def test_thousand_partitions(cluster):
+    """Passes when all partitions have a live leader before the timeouts."""
     await cluster.start(1, 2, 3)
     replicas = {p: (1 + p % 3, 1 + (p + 1) % 3, 1 + (p + 2) % 3) for p in range(1000)}
     async with asyncio.timeout(90):

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 
 import pytest
-from support.reply_thief import ReplyThief
+from support.network.reply_thief import ReplyThief
 
 from barnabas.model.errors import LocalError, UnavailableError
 from barnabas.zk.kazoo_tree import connect

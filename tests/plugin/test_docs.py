@@ -33,6 +33,7 @@ def test_the_script_of_the_testing_page():
 
 
 def test_the_admin_page():
+    """Passes when the example of the page, with its own assertions, runs without an error."""
     (block,) = examples("admin.md")
     with Broker(in_memory=True) as broker:
         names = {"bootstrap_servers": broker.bootstrap_servers}

@@ -219,6 +219,7 @@ def test_loading_the_plugin_loads_neither_broker_nor_clients():
 
 
 def test_the_marker_and_options_explain_themselves(run):
+    """`fnmatch_lines` fails when the output has no such line."""
     result = run("", "--markers")
     result.stdout.fnmatch_lines(["@pytest.mark.kafka(partitions=1, config={})*"])
     result = run("", "--help")

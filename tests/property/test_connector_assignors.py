@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.clients.connector.assignors import range_assignor, round_robin_assignor
-from barnabas.clients.connector.group_view import GroupView, Member
+from barnabas.clients.connector.registry import GroupView, Member
 from barnabas.model.ids import TopicPartition
 
 names = st.text("abc123-_.", min_size=1, max_size=6)

@@ -11,16 +11,15 @@ from collections import Counter
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.connector_world import put_broker, put_topic
+from support.clients.connector_world import put_broker, put_topic
 
-from barnabas.clients.connector.committer import Committer
+from barnabas.clients.connector.core import Watcher
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
-from barnabas.clients.connector.rebalancer import Rebalancer
+from barnabas.clients.connector.rebalancer import Committer, Rebalancer
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.stream_set import StreamMaker
+from barnabas.clients.connector.stream import StreamMaker
 from barnabas.clients.connector.topic_count import StaticTopicCount
-from barnabas.clients.connector.watcher import Watcher
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import SessionLostError
@@ -49,19 +48,19 @@ class Reader:
     def start_connections(self, infos):
         self.infos = list(infos)
         for info in self.infos:
-            holders = self.world.holders.setdefault(info.place, set())
-            assert not holders, f"{info.place} has two readers"
+            holders = self.world.holders.setdefault(info.topic_partition, set())
+            assert not holders, f"{info.topic_partition} has two readers"
             holders.add(self)
 
     async def stop_connections(self):
         for info in self.infos:
-            self.world.holders[info.place].discard(self)
+            self.world.holders[info.topic_partition].discard(self)
         self.infos = []
 
     def read(self):
         for info in self.infos:
             start = max(info.consumed_offset, 0)
-            self.world.seen.update((info.place, n) for n in range(start, self.world.end))
+            self.world.seen.update((info.topic_partition, n) for n in range(start, self.world.end))
             info.consumed_offset = self.world.end
 
 

@@ -9,7 +9,7 @@ import asyncio
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.controller_cluster import ControllerCluster
+from support.cluster.controller_cluster import ControllerCluster
 
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.control import AlterPartitionChange

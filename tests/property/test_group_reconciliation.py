@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from support.group_driver import GroupDriver, image, subscription, topic_id
+from support.groups.driver import GroupDriver, image, subscription, topic_id
 
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.embedded_protocol import decode_assignment

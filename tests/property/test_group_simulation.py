@@ -1,7 +1,7 @@
-"""Seeded simulation of classic groups: see support/group_simulation.py for what is checked."""
+"""Seeded simulation of classic groups: see support/groups/simulation.py for what is checked."""
 
 import pytest
-from support.group_simulation import simulate
+from support.groups.simulation import simulate
 
 from barnabas.groups.classic import join, membership, rebalance
 from barnabas.groups.coordinator import GroupCoordinatorShard

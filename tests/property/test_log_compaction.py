@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from support.compaction_model import DELETE_RETENTION_MS, PRODUCERS, CompactionModel
+from support.storage.compaction_model import DELETE_RETENTION_MS, PRODUCERS, CompactionModel
 
 KEYS = [b"a", b"b", b"c", b"d"]
 SEEDS = 900

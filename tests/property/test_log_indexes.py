@@ -4,7 +4,7 @@ import logging
 from random import Random
 
 import pytest
-from support.log_world import LOG_DIR, NOW, append, batch_of, open_at
+from support.storage.log_world import LOG_DIR, NOW, append, batch_of, open_at
 
 from barnabas.records.batch import iter_batches
 from barnabas.records.reader import iter_raw

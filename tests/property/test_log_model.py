@@ -4,7 +4,7 @@ import logging
 from random import Random
 
 import pytest
-from support.log_world import NOW, World, append, batch_of, contents, raw
+from support.storage.log_world import NOW, World, append, batch_of, contents, raw
 
 from barnabas.records.batch import iter_batches
 from barnabas.storage import Log

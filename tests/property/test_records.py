@@ -5,7 +5,7 @@ import contextlib
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import hot_records
+from support.records import hot_records
 
 from barnabas import records as records_package
 from barnabas.model.errors import CorruptRecordError
@@ -146,6 +146,7 @@ def test_tampering_behind_a_right_checksum(implementation, records, codec, data)
     body=st.binary(max_size=80), count=st.integers(0, 2**31 - 1) | st.integers(0, 5), data=st.data()
 )
 def test_garbage_records(implementation, body, count, data):
+    """`survives` fails on any error other than the documented ones."""
     with hot_records.use(implementation):
         batch = bytearray(build([(None, None, (), 0)], Codec.NONE))[:HEADER_SIZE] + body
         batch[8:12] = (len(batch) - 12).to_bytes(4, "big")
@@ -159,5 +160,6 @@ def test_garbage_records(implementation, body, count, data):
 @settings(deadline=None)
 @given(data=st.binary(max_size=200))
 def test_garbage(implementation, data):
+    """`survives` fails on any error other than the documented ones."""
     with hot_records.use(implementation):
         survives(implementation, data)

@@ -7,8 +7,8 @@ falls on batch boundaries, and an epoch in which nothing was written leaves no l
 import random
 
 import pytest
-from support.log_world import batch_of
-from support.replicas import TOPIC_ID, TP, RecordingIsrChannel, state
+from support.cluster.replicas import TOPIC_ID, TP, RecordingIsrChannel, state
+from support.storage.log_world import batch_of
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -16,9 +16,9 @@ from barnabas.records.batch import parse_header
 from barnabas.replication import partition_reader
 from barnabas.replication.fetch_plan import (
     FetchedPartition,
-    FetchLimits,
     LeaderOffsets,
     OffsetsPlan,
+    ReplicaFetchLimits,
 )
 from barnabas.replication.fetcher import ReplicaFetcher
 from barnabas.replication.partition import Partition, ReplicaSettings
@@ -40,7 +40,9 @@ class Replica:
         self.log = manager.get_or_create(TP, TOPIC_ID, CONFIG)
         settings = ReplicaSettings(broker_id, clock, RecordingIsrChannel())
         self.partition = Partition(TP, self.log, settings)
-        self.fetchers = {n: ReplicaFetcher(n, FetchLimits()) for n in REPLICAS if n != broker_id}
+        self.fetchers = {
+            n: ReplicaFetcher(n, ReplicaFetchLimits()) for n in REPLICAS if n != broker_id
+        }
 
     def content(self, end=None):
         limit = self.log.log_end_offset if end is None else end

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from support.sasl_attacker import MECHANISMS, PASSWORD, USER, Attacker, fast_pbkdf2
+from support.security.sasl_attacker import MECHANISMS, PASSWORD, USER, Attacker, fast_pbkdf2
 
 SEQUENCES = 20_000
 LOGINS = [(USER, PASSWORD), (USER, "wrong"), ("nobody", PASSWORD)]

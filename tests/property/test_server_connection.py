@@ -6,11 +6,11 @@ import struct
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.memory_stream import memory_pair
+from support.network.memory_stream import memory_pair
 
-from barnabas.net.limits import ConnectionLimits
+from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.pending import PendingReply
+from barnabas.net.replies import PendingReply
 from barnabas.testing.virtual_clock import VirtualClock
 
 CAPACITIES = st.sampled_from([500, 3000, 20_000, 1 << 20])

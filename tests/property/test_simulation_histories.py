@@ -9,20 +9,19 @@ from support.simulation.replica_host import Stop
 
 from barnabas.model.control import LeaderRecoveryState
 from barnabas.model.error_codes import ErrorCode
-from barnabas.replication.guards import DEFAULT_GUARDS
-from barnabas.replication.unclean_start import UncleanStartPolicy
+from barnabas.replication.safety_rules import DEFAULT_RULES, UncleanStartPolicy
 
 
 def old_and_new(old):
     """Run a history under both rules, telling the test which one it is."""
     return pytest.mark.parametrize(
-        ("guards", "safe"), [(old, False), (DEFAULT_GUARDS, True)], ids=["then", "now"]
+        ("rules", "safe"), [(old, False), (DEFAULT_RULES, True)], ids=["then", "now"]
     )
 
 
 @old_and_new(historic_rules.BEFORE_KIP_101)
-def test_kip_101_restarted_follower_leads_before_it_could_fetch(guards, safe):
-    lab = Laboratory(2, guards=guards)
+def test_kip_101_restarted_follower_leads_before_it_could_fetch(rules, safe):
+    lab = Laboratory(2, rules=rules)
     lab.elect(1, isr=(1, 2))
     lab.produce(1, "m1")
     lab.fetch(2, rounds=2)
@@ -40,8 +39,8 @@ def test_kip_101_restarted_follower_leads_before_it_could_fetch(guards, safe):
 
 
 @old_and_new(historic_rules.BEFORE_KIP_101)
-def test_kip_101_logs_diverge_after_both_lost_power(guards, safe):
-    lab = Laboratory(2, guards=guards, policy=UncleanStartPolicy.LEAD)
+def test_kip_101_logs_diverge_after_both_lost_power(rules, safe):
+    lab = Laboratory(2, rules=rules, policy=UncleanStartPolicy.LEAD)
     lab.elect(1, isr=(1, 2))
     lab.produce(1, "m1")
     lab.fetch(2, rounds=2)
@@ -66,8 +65,8 @@ def test_kip_101_logs_diverge_after_both_lost_power(guards, safe):
 
 
 @old_and_new(historic_rules.BEFORE_KIP_279)
-def test_kip_279_two_fast_elections_leave_an_epoch_one_side_never_saw(guards, safe):
-    lab = Laboratory(2, guards=guards)
+def test_kip_279_two_fast_elections_leave_an_epoch_one_side_never_saw(rules, safe):
+    lab = Laboratory(2, rules=rules)
     lab.elect(1, isr=(1, 2))
     lab.produce(1, "m0")
     lab.fetch(2, rounds=2)
@@ -87,8 +86,8 @@ def test_kip_279_two_fast_elections_leave_an_epoch_one_side_never_saw(guards, sa
 
 
 @old_and_new(historic_rules.BEFORE_KIP_320)
-def test_kip_320_a_leader_of_an_old_epoch_is_fed_by_a_follower_of_a_new_one(guards, safe):
-    lab = Laboratory(3, guards=guards)
+def test_kip_320_a_leader_of_an_old_epoch_is_fed_by_a_follower_of_a_new_one(rules, safe):
+    lab = Laboratory(3, rules=rules)
     lab.elect(1, isr=(1, 2))
     lab.produce(1, "m0")
     lab.fetch(2, rounds=2)
@@ -108,8 +107,8 @@ def test_kip_320_a_leader_of_an_old_epoch_is_fed_by_a_follower_of_a_new_one(guar
 
 
 @old_and_new(historic_rules.BEFORE_KIP_966)
-def test_kip_966_the_last_replica_standing_comes_back_without_its_tail(guards, safe):
-    lab = Laboratory(3, guards=guards, min_insync=2, policy=UncleanStartPolicy.DECLINE_ALONE)
+def test_kip_966_the_last_replica_standing_comes_back_without_its_tail(rules, safe):
+    lab = Laboratory(3, rules=rules, min_insync=2, policy=UncleanStartPolicy.DECLINE_ALONE)
     lab.elect(1, isr=(1, 2))
     lab.produce(1, "m0")
     lab.fetch(2, rounds=2)
@@ -131,8 +130,8 @@ def test_kip_966_the_last_replica_standing_comes_back_without_its_tail(guards, s
 
 
 @old_and_new(historic_rules.BEFORE_KAFKA_7128)
-def test_kafka_7128_a_follower_joins_before_the_start_of_the_epoch(guards, safe):
-    lab = Laboratory(3, guards=guards, min_insync=2)
+def test_kafka_7128_a_follower_joins_before_the_start_of_the_epoch(rules, safe):
+    lab = Laboratory(3, rules=rules, min_insync=2)
     lab.elect(1, isr=(1, 2))
     lab.produce(1, "m0")
     lab.fetch(2, rounds=2)

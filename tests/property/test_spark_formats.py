@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.spark.formats.ddl import parse_ddl
-from barnabas.spark.formats.decoding import decoder_for
+from barnabas.spark.formats.decoders import decoder_for
+from barnabas.spark.formats.schemas import parse_ddl
 
 KIND = parse_ddl(
     "l long, d double, s string, b boolean, t timestamp, a array<int>, o struct<x:int>"

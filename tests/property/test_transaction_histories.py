@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from support.transaction_harness import P0, P1, Harness
-from support.transaction_partition import Batch, ModelPartition
+from support.transactions.harness import P0, P1, Harness
+from support.transactions.partition import Batch, ModelPartition
 
 from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.transactions.config import TransactionGuards
-from barnabas.transactions.errors import unknown_outcome_error
 
 
 def write_markers(partitions: dict[Any, ModelPartition], send: SendMarkers) -> None:
@@ -132,14 +131,12 @@ def test_kafka_9777_marker_result_of_another_transaction(guarded: bool) -> None:
 def test_kafka_14034_unknown_outcome_of_a_produce(guarded: bool) -> None:
     """The append landed, then its acknowledgement failed with an error nobody foresaw.
 
-    A client takes UNKNOWN_SERVER_ERROR for "not written" and goes on with a new epoch; it retries
-    a retriable error with the same epoch and sequence.
+    A client takes UNKNOWN_SERVER_ERROR for "not written" and goes on with a new epoch. The broker
+    closes the connection instead, and the client sends the same epoch and sequence again.
     """
     partition = ModelPartition(P0, verify=False)
     assert partition.append(Batch(1, 0, 0, "once"), None) is E.NONE
-    failure = E.UNKNOWN_SERVER_ERROR
-    told = unknown_outcome_error(failure) if guarded else failure
-    retry = Batch(1, 0, 0, "once") if told.retriable else Batch(1, 1, 0, "once")
+    retry = Batch(1, 0, 0, "once") if guarded else Batch(1, 1, 0, "once")
     assert partition.append(retry, None) is E.NONE
     values = [entry.value for entry in partition.log if isinstance(entry, Batch)]
     assert (values == ["once"]) is guarded

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from support.transaction_harness import P0, P1, P2, Harness
+from support.transactions.harness import P0, P1, P2, Harness
 
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.transactions.metadata import NO_TIMESTAMP

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from support.transaction_simulation import Plan, Simulation
+from support.transactions.simulation import Plan, Simulation
 
 from barnabas.transactions.config import TransactionGuards
 

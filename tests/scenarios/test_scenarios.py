@@ -112,3 +112,13 @@ def test_every_declared_difference_names_a_scenario_and_a_client() -> None:
     for name, client, *_ in DIFFERENCES:
         assert name in scenarios()
         assert client in clients
+
+
+def test_every_declared_difference_names_observations_of_its_scenario() -> None:
+    for (name, *_), declared in DIFFERENCES.items():
+        expected = scenarios()[name].expected
+        assert declared.outcomes
+        for outcome in declared.outcomes:
+            assert outcome.keys() <= expected.keys(), name
+        assert not declared.allows(expected, {"something": "else"})
+        assert any(outcome for outcome in declared.outcomes), f"{name} is no difference"

@@ -6,7 +6,7 @@ A JVM is dear: mark the tests with xdist_group("spark"), so that all go to one p
 import os
 
 import pytest
-from support.spark_cluster import cluster_session
+from support.pipelines.spark_cluster import cluster_session
 
 MASTER = os.environ.get("BARNABAS_SPARK_MASTER")
 """Another master than one process: the same tests pass there."""

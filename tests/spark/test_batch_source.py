@@ -1,4 +1,4 @@
-"""Batch reads equal what a plain consumer sees."""
+"""Batch reads return the same records as a plain consumer."""
 
 import pytest
 
@@ -42,8 +42,8 @@ def load(spark, source, topic, **options):
 def planned(source, topic, **options):
     """(partition, start, end) of each task, as the driver plans them."""
     from barnabas.spark.source.batch_reader import BatchReader
-    from barnabas.spark.source.columns import source_schema
     from barnabas.spark.source.options import SourceOptions
+    from barnabas.spark.source.schema import source_schema
 
     given = {**source, "subscribe": topic, **options}
     reader = BatchReader(SourceOptions.parse(given, streaming=False), source_schema(False))
@@ -211,7 +211,7 @@ def test_a_wrong_option_fails_at_once_and_is_named(spark, broker, source, topic_
         load(spark, source, topic_name).collect()
 
 
-def test_loss_is_told_with_its_offsets_and_gaps_are_none(spark, broker, source, topic_name):
+def test_a_loss_names_its_offsets_and_gaps_are_not_losses(spark, broker, source, topic_name):
     broker.topic(topic_name)
     broker.produce(topic_name, *[str(n) for n in range(10)])
     from barnabas import TopicPartition

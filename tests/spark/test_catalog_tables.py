@@ -61,10 +61,10 @@ def test_declared_columns_get_an_explanation(spark, broker, source, topic_name, 
     assert values(spark, f"SELECT * FROM {table} WITH ({given})") == [b"one"]
 
 
-def test_mistakes_are_named(spark, source, topic_name, table):
+def test_errors_are_named(spark, source, topic_name, table):
     wrong = options(source, subscibe=topic_name)
     with pytest.raises(Exception, match="unknown option 'subscibe'; did you mean 'subscribe'"):
         spark.sql(f"CREATE TABLE {table} USING barnabas OPTIONS ({wrong})")
     secret = options(source, subscribe=topic_name, **{"kafka.sasl.password": "x"})
-    with pytest.raises(Exception, match="cannot keep a password"):
+    with pytest.raises(Exception, match="cannot have a password"):
         spark.sql(f"CREATE TABLE {table} USING barnabas OPTIONS ({secret})")

@@ -1,4 +1,4 @@
-"""Spark Declarative Pipelines know the source and the sink by the name of the format."""
+"""Spark Declarative Pipelines use the source and the sink by the name of the format."""
 
 import importlib.util
 import json

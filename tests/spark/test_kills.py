@@ -17,12 +17,12 @@ from pathlib import Path
 import psutil
 import pytest
 from pyspark.errors import StreamingQueryException
-from support.postgres import postgres_server
-from support.spark_copy import CREATE_TABLE, IN_ORDER, TABLE, Plan, start_query
+from support.pipelines.postgres import postgres_server
+from support.pipelines.spark_copy import CREATE_TABLE, IN_ORDER, TABLE, Plan, start_query
 
 from barnabas.spark.sink.database import connection_to
 
-PROGRAM = Path(__file__).parents[1] / "support" / "spark_copy.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "pipelines" / "spark_copy.py"
 SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 ROUNDS = 20 if SOAK else 3
 PARTITIONS = 2

@@ -1,4 +1,4 @@
-"""What tools see of a query: a group with its position, lag, and who the topics are."""
+"""The consumer groups of a query: its position, its lag and its topic ids."""
 
 import json
 import subprocess
@@ -6,11 +6,12 @@ import sys
 import threading
 
 import pytest
-from support.spark_driver import DrivenQuery
+from support.network.scrape import Scrape, wait_for_metric
+from support.pipelines.spark_driver import DrivenQuery
 
 from barnabas import TopicPartition
-from barnabas.spark import lag, watch_lag
-from barnabas.spark.source.group_marks import MARK_PLACE, QueryMark
+from barnabas.spark import lag, serve_metrics, watch_lag
+from barnabas.spark.source.group_offsets import TOPIC_IDS_PARTITION, StoredTopicIds
 from barnabas.spark.source.offsets import read
 from barnabas.spark.source.planner import DataLossError
 
@@ -46,6 +47,7 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
             heard.set()
 
     listener = watch_lag(spark, hear)
+    server = serve_metrics(spark)
     try:
         frame = stream(spark, source, topic_name, maxOffsetsPerTrigger="4")
         writer = frame.writeStream.format("noop").queryName(topic_name)
@@ -53,7 +55,13 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
         query = query.start()
         finish(query)
         assert heard.wait(60), "Spark tells its listeners when it has the time"
+        url = server.url.removesuffix("/metrics")
+        name = "barnabas_query_rows_total"
+        wait_for_metric(url, name, lambda rows: rows == 7, group=topic_name)
+        phases = Scrape(url)("barnabas_query_batch_ms", group=topic_name, phase="addBatch")
+        assert phases is not None
     finally:
+        server.close()
         spark.streams.removeListener(listener)
     metrics = told[topic_name].metrics()
     assert metrics["maxOffsetsBehindLatest"] >= metrics["avgOffsetsBehindLatest"] > 0
@@ -68,7 +76,7 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
     assert '"lag": 1' in shown
 
 
-def test_no_group_when_told_so_and_the_group_that_is_named(broker, topic_name):
+def test_group_of_a_query(broker, topic_name):
     broker.topic(topic_name)
     broker.produce(topic_name, "a", "b")
     servers = broker.bootstrap_servers
@@ -110,8 +118,8 @@ def test_a_topic_recreated_while_the_query_was_stopped(broker, topic_name):
 
 def is_marked(broker, topic, query):
     group = f"spark-kafka-source-{topic}-topics"
-    committed = broker.admin.list_group_offsets([group])[group].get(MARK_PLACE)
-    mark = None if committed is None else QueryMark.parse(committed.metadata)
+    committed = broker.admin.list_group_offsets([group])[group].get(TOPIC_IDS_PARTITION)
+    mark = None if committed is None else StoredTopicIds.parse(committed.metadata)
     return mark is not None and bool(mark.ids_at(read(json.loads(query.start))))
 
 

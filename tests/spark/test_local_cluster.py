@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.spark_cluster import MASTER
+from support.pipelines.spark_cluster import MASTER
 
 HERE = Path(__file__).parent
 SOAK = bool(os.environ.get("BARNABAS_SOAK"))

@@ -1,4 +1,4 @@
-"""Pipelines from files, run to their end, stopped, and run again from their checkpoints."""
+"""Pipelines from files: run to the end, stopped, and continued from their checkpoints."""
 
 import json
 import os
@@ -13,8 +13,8 @@ import pytest
 
 from barnabas.admin import Admin
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.spark.pipeline.files import load
-from barnabas.spark.pipeline.registry import FAILED, FINISHED, STOPPED, Registry
+from barnabas.spark.pipeline_files import load
+from barnabas.spark.pipeline_registry import FAILED, FINISHED, STOPPED, PipelineRegistry
 from barnabas.streams.pipeline_runner import PipelineRunner
 
 pytestmark = [
@@ -85,7 +85,7 @@ def make(broker, topic_name, tmp_path):
 def run(spark, tmp_path):
     def start(path, **options):
         runner = PipelineRunner(
-            load(path), Registry(tmp_path / "state"), lambda _figures: None, **options
+            load(path), PipelineRegistry(tmp_path / "state"), lambda _figures: None, **options
         )
         return runner.run(spark)
 
@@ -120,7 +120,7 @@ def test_files_have_the_values_columns_only(broker, topic_name, tmp_path, make, 
     assert rows == [{"user": "u0", "amount": 10.0}]
 
 
-def test_yaml_to_its_end_and_on_from_there(broker, topic_name, tmp_path, make, run):
+def test_yaml_runs_to_the_end_and_continues(broker, topic_name, tmp_path, make, run):
     path = make(YAML, ".yaml", trigger="available-now")
     out = broker.topic(f"{topic_name}-out")
     broker.produce(f"{topic_name}-in", *orders(10, 20, 30, 5, 50), "no json")
@@ -133,7 +133,7 @@ def test_yaml_to_its_end_and_on_from_there(broker, topic_name, tmp_path, make, r
     assert [r.value for r in broker.records(f"{topic_name}-bad", read_committed=True)] == [
         b"no json"
     ]
-    status = Registry(tmp_path / "state").read(topic_name)
+    status = PipelineRegistry(tmp_path / "state").read(topic_name)
     assert (status["state"], status["lag"], status["file"]) == (FINISHED, 0, str(path))
     broker.produce(f"{topic_name}-in", *orders(1000))
     assert run(path) == FINISHED
@@ -141,19 +141,19 @@ def test_yaml_to_its_end_and_on_from_there(broker, topic_name, tmp_path, make, r
     assert len(broker.records(out, read_committed=True)) == 4, "a row for each change"
 
 
-def test_a_mistake_that_spark_finds_is_told_with_its_line(topic_name, tmp_path, make, run):
+def test_an_error_that_spark_finds_names_the_line(topic_name, tmp_path, make, run):
     path = make(YAML.replace("amount >= 10", "amuont >= 10"), ".yaml", trigger="available-now")
     with pytest.raises(ConfigError, match=r"pipeline\.yaml:8: steps\[0\]: .*amuont"):
         run(path)
     path = make(YAML, ".yaml", trigger="often")
     with pytest.raises(ConfigError, match=r"pipeline\.yaml:17: trigger: "):
         run(path)
-    status = Registry(tmp_path / "state").read(topic_name)
+    status = PipelineRegistry(tmp_path / "state").read(topic_name)
     assert status["state"] == FAILED
     assert "trigger" in status["error"]
 
 
-def test_a_query_that_fails_says_why(broker, topic_name, make, run):
+def test_a_failed_query_names_the_reason(broker, topic_name, make, run):
     path = make(YAML, ".yaml", trigger="available-now")
     broker.produce(f"{topic_name}-in", *orders(10))
     path.write_text(path.read_text().replace("amount >= 10", "assert_true(amount > 99) IS NULL"))
@@ -161,7 +161,7 @@ def test_a_query_that_fails_says_why(broker, topic_name, make, run):
         run(path)
 
 
-def test_a_stop_is_clean(spark, broker, topic_name, tmp_path, make):
+def test_a_stop_loses_no_record(spark, broker, topic_name, tmp_path, make):
     path = make(YAML, ".yaml", trigger="100 milliseconds")
     broker.topic(f"{topic_name}-out")
     broker.produce(f"{topic_name}-in", *orders(10, 20))
@@ -172,7 +172,7 @@ def test_a_stop_is_clean(spark, broker, topic_name, tmp_path, make):
         if figures.rows:
             begun.set()
 
-    runner = PipelineRunner(load(path), Registry(tmp_path / "state"), on_progress)
+    runner = PipelineRunner(load(path), PipelineRegistry(tmp_path / "state"), on_progress)
     states = []
     thread = threading.Thread(target=lambda: states.append(runner.run(spark)))
     thread.start()
@@ -182,7 +182,7 @@ def test_a_stop_is_clean(spark, broker, topic_name, tmp_path, make):
         runner.stop.set()
         thread.join(90)
     assert states == [STOPPED]
-    assert Registry(tmp_path / "state").read(topic_name)["state"] == STOPPED
+    assert PipelineRegistry(tmp_path / "state").read(topic_name)["state"] == STOPPED
     assert not [query for query in spark.streams.active if query.name == topic_name]
 
 
@@ -279,4 +279,4 @@ def test_the_command_stops_on_signals(broker, topic_name, tmp_path, make, sent, 
     told = (tmp_path / "log").read_text()
     assert "rows/s  lag 0" in told
     assert told.endswith("has stopped\n")
-    assert Registry(tmp_path / "state").read(topic_name)["state"] == STOPPED
+    assert PipelineRegistry(tmp_path / "state").read(topic_name)["state"] == STOPPED

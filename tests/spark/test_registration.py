@@ -1,4 +1,4 @@
-"""How a session comes to know the source."""
+"""Registration of the source with a session."""
 
 import os
 import subprocess

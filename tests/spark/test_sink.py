@@ -1,4 +1,4 @@
-"""The sink: rows to records, and each of them exactly once, whatever is replayed."""
+"""The sink: rows become records, exactly once, also after a replay."""
 
 import json
 
@@ -42,7 +42,7 @@ def test_the_topic_option_wins(spark, broker, source, topic_name):
     assert [r.value for r in broker.records(topic_name)] == [b"v"]
 
 
-def test_what_is_wrong_is_named(spark, source):
+def test_invalid_options_are_named(spark, source):
     with pytest.raises(Exception, match="needs a column 'value'"):
         write(frame_of(spark, [("v",)], "v string"), source, topic="t")
 
@@ -54,7 +54,7 @@ def test_a_batch_write_with_its_name_is_written_once(spark, broker, source, topi
     for batch in ("0", "0", "1"):
         write(frame, source, topic=topic_name, queryId=topic_name, batchId=batch)
     assert len(broker.records(topic_name, read_committed=True)) == 40
-    with pytest.raises(Exception, match="comes again with"):
+    with pytest.raises(Exception, match="is replayed with"):
         write(frame.limit(3), source, topic=topic_name, queryId=topic_name, batchId="1")
 
 

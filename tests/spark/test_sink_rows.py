@@ -1,4 +1,4 @@
-"""Rows on their way to topics, and transactions that go on, without Spark around them."""
+"""Sending rows and continuing transactions, without Spark."""
 
 import pyarrow as pa
 import pytest
@@ -6,11 +6,11 @@ import pytest
 from barnabas.clients.producer.column_producer import ColumnProducer
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.spark.sink.options import SinkOptions
-from barnabas.spark.sink.rows import Sending
 from barnabas.spark.sink.transactional_write import (
     Epoch,
     ProducerCache,
     ReplayError,
+    RowSender,
     clients,
     write_exactly_once,
 )
@@ -25,12 +25,12 @@ def batch(**columns):
 
 def send(broker, topic, *batches, time=None, **settings):
     with ColumnProducer({"bootstrap.servers": broker.bootstrap_servers, **settings}) as producer:
-        sending = Sending(producer, topic, time)
+        sending = RowSender(producer, topic, time)
         sending.send(batches)
         sending.finish()
 
 
-def test_each_row_goes_where_it_says(broker, topic_name):
+def test_each_row_is_written_to_its_topic(broker, topic_name):
     other = broker.topic(f"{topic_name}-other")
     broker.topic(topic_name, partitions=3)
     rows = batch(
@@ -100,7 +100,7 @@ def values(broker, topic):
     return [r.value for r in broker.records(topic, read_committed=True)]
 
 
-def test_what_goes_on_takes_the_id_once(broker, topic_name, options, monkeypatch):
+def test_a_continued_query_reads_the_topic_ids_once(broker, topic_name, options, monkeypatch):
     asked = Asked(monkeypatch)
     for number in range(4):
         assert write(options, Epoch(topic_name, number, 0, first_attempt=True)) == 1
@@ -114,7 +114,7 @@ def test_what_goes_on_takes_the_id_once(broker, topic_name, options, monkeypatch
 
 
 @pytest.mark.parametrize("written", [True, False])
-def test_who_was_taken_over_looks_before_it_writes(broker, topic_name, options, written):
+def test_a_fenced_worker_reads_the_epoch_before_it_writes(broker, topic_name, options, written):
     assert write(options, Epoch(topic_name, 0, 0, first_attempt=True)) == 1
     here, clients._producers = clients._producers, {}
     # Another worker, which this one knows nothing of: it writes the next one, or a replay.
@@ -129,7 +129,7 @@ def test_who_was_taken_over_looks_before_it_writes(broker, topic_name, options, 
     assert values(broker, topic_name) == [b"0", b"1"]
 
 
-def test_what_is_not_small_always_looks(broker, topic_name, options, monkeypatch):
+def test_a_small_backlog_always_requests_new_offsets(broker, topic_name, options, monkeypatch):
     asked = Asked(monkeypatch)
     large = [batch(value=["x" * 300_000] * 2) for _ in range(3)]
     for number in range(2):
@@ -142,7 +142,7 @@ def test_what_is_not_small_always_looks(broker, topic_name, options, monkeypatch
 
 
 @pytest.mark.parametrize("failures", [1, 2, 3])
-def test_rows_at_hand_are_tried_again(topic_name, failures):
+def test_small_writes_are_retried(topic_name, failures):
     with Broker() as own:
         own.topic(topic_name)
         texts = {"kafka.bootstrap.servers": own.bootstrap_servers, "topic": topic_name}
@@ -162,12 +162,12 @@ def test_rows_at_hand_are_tried_again(topic_name, failures):
 def test_a_replay_with_other_rows_is_refused_at_once(topic_name, options, monkeypatch):
     assert write(options, Epoch(topic_name, 0, 0)) == 1
     asked = Asked(monkeypatch)
-    with pytest.raises(ReplayError, match="comes again with 2"):
+    with pytest.raises(ReplayError, match="is replayed with 2"):
         write_exactly_once(options, Epoch(topic_name, 0, 0), iter([batch(value=["a", "b"])]))
     assert asked.count == 1
 
 
-def test_an_old_transaction_is_not_gone_on_with():
+def test_an_expired_transactional_id_is_initialised_again():
     now = 0.0
     cache = ProducerCache(lambda: now)
     assert not cache.continues({}, Epoch("q", 0, 0)), "nothing was written before"

@@ -24,8 +24,8 @@ from pyspark.worker_util import pickleSer
 from barnabas import Producer, TopicPartition
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.spark.source import small_batches
-from barnabas.spark.source.columns import source_schema
 from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.schema import source_schema
 from barnabas.spark.source.stream_reader import stream_reader
 
 pytestmark = pytest.mark.integration
@@ -86,7 +86,7 @@ def topic(broker, topic_name):
     return topic_name
 
 
-def test_a_small_one_comes_with_its_plan(broker, topic):
+def test_a_small_batch_is_handed_over_with_its_plan(broker, topic):
     with Engine(broker.bootstrap_servers, topic) as engine:
         tasks, rows = engine.plan([4, 1], [9, 3])
         read = [row for b in engine.reader.read(tasks[0]) for row in b.to_pylist()]
@@ -97,7 +97,7 @@ def test_a_small_one_comes_with_its_plan(broker, topic):
         assert found == [*numbers, (1, 1, b"b"), (1, 2, b"c")]
 
 
-def test_it_is_itself_before_and_after(broker, topic):
+def test_the_reader_has_its_own_class_before_and_after(broker, topic):
     with Engine(broker.bootstrap_servers, topic) as engine:
         for _ in range(2):
             assert not isinstance(engine.reader, _SimpleStreamReaderWrapper)
@@ -129,7 +129,7 @@ def test_one_fetch_serves_the_ranges_that_follow_each_other(broker, topic, monke
         assert len(fetched) == 2, "not where the last one ended: a partition may be another by now"
 
 
-def test_it_is_read_between_its_end_and_its_plan(broker, topic, monkeypatch):
+def test_a_small_batch_is_read_between_its_end_and_its_plan(broker, topic, monkeypatch):
     readers = []
     read_at_once = small_batches.read_at_once
 
@@ -172,7 +172,7 @@ def test_transactions_in_ranges_that_follow_each_other(broker, topic_name):
         assert [row["offset"] for rows in found for row in rows] == committed
 
 
-def test_what_is_left_to_the_tasks(broker, topic):
+def test_micro_batches_that_the_tasks_read(broker, topic):
     servers = broker.bootstrap_servers
     with Engine(servers, topic) as engine:
         assert engine.plan([0, 0], [1500, 3])[1] is None, "too many"

@@ -1,10 +1,10 @@
-"""The streaming source without Spark around it: topics that grow, shrink, move, go and come."""
+"""The streaming source without Spark: new, truncated, moved, deleted and recreated partitions."""
 
 import json
 import threading
 
 import pytest
-from support.spark_driver import DrivenQuery, plain, seen
+from support.pipelines.spark_driver import DrivenQuery, plain, seen
 
 from barnabas import Producer, TopicPartition
 from barnabas.model.error_codes import ErrorCode
@@ -130,7 +130,7 @@ def test_a_topic_that_is_recreated_under_the_query(broker, topic_name):
         assert [row["value"] for row in query.rows] == [b"c", b"d", b"e", b"f"]
 
 
-def test_losses_tell_their_offsets(broker, topic_name):
+def test_losses_name_their_offsets(broker, topic_name):
     broker.topic(topic_name)
     broker.produce(topic_name, *[str(n) for n in range(10)])
     place = TopicPartition(topic_name, 0)
@@ -161,7 +161,7 @@ def test_least_and_most_per_trigger(broker, topic_name):
         assert len(query.step()) == 3
 
 
-def test_partitions_are_gone_by_for_as_long_as_told(broker, topic_name):
+def test_partitions_are_cached_for_the_configured_time(broker, topic_name):
     broker.topic(topic_name)
     broker.produce(topic_name, "a")
     limit = {"partition.metadata.cache.ttl.ms": "3600000"}
@@ -198,7 +198,7 @@ def test_internal_topics_match_no_pattern(broker, topic_name):
         cluster.close()
 
 
-def test_offsets_are_asked_for_again_as_often_as_told(monkeypatch):
+def test_offset_requests_are_retried_as_often_as_configured(monkeypatch):
     from barnabas.spark.source import cluster as module
     from barnabas.spark.source.options import SourceOptions
 

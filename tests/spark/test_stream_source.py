@@ -1,4 +1,4 @@
-"""Streaming reads: every record once, over triggers, growth and restarts."""
+"""Streaming reads return every record once: triggers, new partitions, restarts."""
 
 import json
 import threading
@@ -59,7 +59,7 @@ def wait_for(condition, seconds=40):
     raise AssertionError("it did not happen")
 
 
-def test_available_now_with_a_limit_then_goes_on(spark, broker, source, topic_name, tmp_path):
+def test_available_now_with_a_limit_continues(spark, broker, source, topic_name, tmp_path):
     broker.topic(topic_name, partitions=2)
     broker.produce(topic_name, *[str(n) for n in range(40)], partition=0)
     broker.produce(topic_name, *[str(n) for n in range(10)], partition=1)
@@ -128,9 +128,7 @@ def test_a_running_query_follows_growth_moved_leaders_and_restarts(spark, topic_
             query.stop()
 
 
-def test_a_recreated_topic_that_nothing_tells_but_its_length(
-    spark, broker, source, topic_name, tmp_path
-):
+def test_a_recreated_topic_recognised_by_its_length(spark, broker, source, topic_name, tmp_path):
     broker.topic(topic_name)
     broker.produce(topic_name, "a", "b", "c")
     frame = stream(spark, source, topic_name, commitOffsets="false")

@@ -1,7 +1,7 @@
-"""Orders from a topic, kept as a table, the large ones sent on to another topic.
+"""Reads orders from a topic into a table and writes the large ones to another topic.
 
-Spark Declarative Pipelines know a source and a sink by the name of their format; nothing has to be
-registered. The brokers are those of BOOTSTRAP_SERVERS.
+Spark Declarative Pipelines find the source and the sink by the name of their format, without a
+registration. BOOTSTRAP_SERVERS has the addresses of the brokers.
 """
 
 import os

@@ -1,80 +1,147 @@
 """The admin client: typed calls to inspect and change a cluster, blocking and for asyncio."""
 
-from barnabas.admin.access.delegation_tokens import DelegationToken
-from barnabas.admin.access.quotas import QuotaEntity
-from barnabas.admin.access.scram_users import (
-    ScramCredentialInfo,
-    ScramDeletion,
-    ScramMechanism,
-    ScramPassword,
-)
-from barnabas.admin.admin import Admin
-from barnabas.admin.cluster import (
-    ApiVersionRange,
-    ClusterDescription,
-    FeatureDescription,
-    FeatureRange,
-    FeatureUpdate,
-    UpgradeType,
-)
-from barnabas.admin.config_types import (
-    AlterOperation,
-    ConfigChange,
-    ConfigEntry,
-    ConfigResource,
-    ConfigResourceType,
-    ConfigSource,
-    ConfigSynonym,
-)
-from barnabas.admin.core import AsyncAdmin
-from barnabas.admin.errors import UnknownBrokerError
-from barnabas.admin.group_types import (
-    GroupDescription,
-    GroupListing,
-    GroupMember,
-    GroupState,
-    GroupType,
-    MemberDescription,
-)
-from barnabas.admin.log_dirs import LogDir, Replica, ReplicaInfo
-from barnabas.admin.offsets import (
-    EARLIEST,
-    EARLIEST_LOCAL,
-    LATEST,
-    LATEST_TIERED,
-    MAX_TIMESTAMP,
-    ListedOffset,
-    OffsetSpec,
-)
-from barnabas.admin.placement import ElectionType, Reassignment
-from barnabas.admin.records import HIGH_WATERMARK
-from barnabas.admin.results import Results
-from barnabas.admin.topic_types import (
-    CreatedTopic,
-    NewPartitions,
-    NewTopic,
-    PartitionDescription,
-    TopicDescription,
-    TopicListing,
-)
-from barnabas.admin.transactions import (
-    FencedProducer,
-    HangingTransaction,
-    ProducerDescription,
-    TransactionDescription,
-    TransactionListing,
-)
-from barnabas.clients.core.cluster_metadata import Node
-from barnabas.security.acl import (
-    AccessEntry,
-    AclBinding,
-    AclFilter,
-    Operation,
-    PatternType,
-    Permission,
-    ResourcePattern,
-    ResourceType,
-)
+from typing import TYPE_CHECKING
+
+from barnabas.model.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from barnabas.admin.access_types import (
+        DelegationToken,
+        QuotaEntity,
+        ScramCredentialInfo,
+        ScramDeletion,
+        ScramMechanism,
+        ScramPassword,
+    )
+    from barnabas.admin.admin import Admin, AsyncAdmin
+    from barnabas.admin.cluster import (
+        ApiVersionRange,
+        ClusterDescription,
+        FeatureDescription,
+        FeatureRange,
+        FeatureUpdate,
+        UpgradeType,
+    )
+    from barnabas.admin.config_types import (
+        AlterOperation,
+        ConfigChange,
+        ConfigEntry,
+        ConfigResource,
+        ConfigResourceType,
+        ConfigSource,
+        ConfigSynonym,
+    )
+    from barnabas.admin.group_types import (
+        FencedProducer,
+        GroupDescription,
+        GroupListing,
+        GroupMember,
+        GroupState,
+        GroupType,
+        HangingTransaction,
+        MemberDescription,
+        ProducerDescription,
+        TransactionDescription,
+        TransactionListing,
+    )
+    from barnabas.admin.results import Results, UnknownBrokerError
+    from barnabas.admin.topic_types import (
+        EARLIEST,
+        EARLIEST_LOCAL,
+        HIGH_WATERMARK,
+        LATEST,
+        LATEST_TIERED,
+        MAX_TIMESTAMP,
+        CreatedTopic,
+        ElectionType,
+        ListedOffset,
+        LogDir,
+        NewPartitions,
+        NewTopic,
+        OffsetSpec,
+        PartitionDescription,
+        Reassignment,
+        Replica,
+        ReplicaInfo,
+        TopicDescription,
+        TopicListing,
+    )
+    from barnabas.clients.core.cluster_metadata import Node
+    from barnabas.security.acl import (
+        AccessEntry,
+        AclBinding,
+        AclFilter,
+        Operation,
+        PatternType,
+        Permission,
+        ResourcePattern,
+        ResourceType,
+    )
+
+_HOMES = {
+    "AccessEntry": "barnabas.security.acl",
+    "AclBinding": "barnabas.security.acl",
+    "AclFilter": "barnabas.security.acl",
+    "Admin": "barnabas.admin.admin",
+    "AlterOperation": "barnabas.admin.config_types",
+    "ApiVersionRange": "barnabas.admin.cluster",
+    "AsyncAdmin": "barnabas.admin.admin",
+    "ClusterDescription": "barnabas.admin.cluster",
+    "ConfigChange": "barnabas.admin.config_types",
+    "ConfigEntry": "barnabas.admin.config_types",
+    "ConfigResource": "barnabas.admin.config_types",
+    "ConfigResourceType": "barnabas.admin.config_types",
+    "ConfigSource": "barnabas.admin.config_types",
+    "ConfigSynonym": "barnabas.admin.config_types",
+    "CreatedTopic": "barnabas.admin.topic_types",
+    "DelegationToken": "barnabas.admin.access_types",
+    "EARLIEST": "barnabas.admin.topic_types",
+    "EARLIEST_LOCAL": "barnabas.admin.topic_types",
+    "ElectionType": "barnabas.admin.topic_types",
+    "FeatureDescription": "barnabas.admin.cluster",
+    "FeatureRange": "barnabas.admin.cluster",
+    "FeatureUpdate": "barnabas.admin.cluster",
+    "FencedProducer": "barnabas.admin.group_types",
+    "GroupDescription": "barnabas.admin.group_types",
+    "GroupListing": "barnabas.admin.group_types",
+    "GroupMember": "barnabas.admin.group_types",
+    "GroupState": "barnabas.admin.group_types",
+    "GroupType": "barnabas.admin.group_types",
+    "HIGH_WATERMARK": "barnabas.admin.topic_types",
+    "HangingTransaction": "barnabas.admin.group_types",
+    "LATEST": "barnabas.admin.topic_types",
+    "LATEST_TIERED": "barnabas.admin.topic_types",
+    "ListedOffset": "barnabas.admin.topic_types",
+    "LogDir": "barnabas.admin.topic_types",
+    "MAX_TIMESTAMP": "barnabas.admin.topic_types",
+    "MemberDescription": "barnabas.admin.group_types",
+    "NewPartitions": "barnabas.admin.topic_types",
+    "NewTopic": "barnabas.admin.topic_types",
+    "Node": "barnabas.clients.core.cluster_metadata",
+    "OffsetSpec": "barnabas.admin.topic_types",
+    "Operation": "barnabas.security.acl",
+    "PartitionDescription": "barnabas.admin.topic_types",
+    "PatternType": "barnabas.security.acl",
+    "Permission": "barnabas.security.acl",
+    "ProducerDescription": "barnabas.admin.group_types",
+    "QuotaEntity": "barnabas.admin.access_types",
+    "Reassignment": "barnabas.admin.topic_types",
+    "Replica": "barnabas.admin.topic_types",
+    "ReplicaInfo": "barnabas.admin.topic_types",
+    "ResourcePattern": "barnabas.security.acl",
+    "ResourceType": "barnabas.security.acl",
+    "Results": "barnabas.admin.results",
+    "ScramCredentialInfo": "barnabas.admin.access_types",
+    "ScramDeletion": "barnabas.admin.access_types",
+    "ScramMechanism": "barnabas.admin.access_types",
+    "ScramPassword": "barnabas.admin.access_types",
+    "TopicDescription": "barnabas.admin.topic_types",
+    "TopicListing": "barnabas.admin.topic_types",
+    "TransactionDescription": "barnabas.admin.group_types",
+    "TransactionListing": "barnabas.admin.group_types",
+    "UnknownBrokerError": "barnabas.admin.results",
+    "UpgradeType": "barnabas.admin.cluster",
+}
 
 __all__ = [
     "EARLIEST",
@@ -140,3 +207,5 @@ __all__ = [
     "UnknownBrokerError",
     "UpgradeType",
 ]
+
+__getattr__ = lazy_exports(__name__, _HOMES)

@@ -1,16 +1,117 @@
-"""The blocking admin client: runs the asyncio admin client on a loop thread.
+"""The admin client: for asyncio, and blocking on a loop thread.
 
-Every method wraps the asyncio method of the same name, so both have the same signature and the
-same documentation. Thread-safe. A client must not be used in a forked child; create a new one.
+`AsyncAdmin` combines the calls of all resource types on one session. Every method of `Admin` wraps
+the asyncio method of the same name, so both have the same signature and the same documentation.
+`Admin` is thread-safe. A client must not be used in a forked child; create a new one.
 """
 
 import functools
 from collections.abc import Callable, Coroutine, Mapping
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
-from barnabas.admin.core import AsyncAdmin
+from barnabas.admin.acls import AclCalls
+from barnabas.admin.cluster import ClusterCalls
+from barnabas.admin.configs import ConfigCalls
+from barnabas.admin.credentials import DelegationTokenCalls, ScramUserCalls
+from barnabas.admin.group_offsets import GroupOffsetCalls
+from barnabas.admin.groups import GroupCalls
+from barnabas.admin.offsets import OffsetCalls, RecordCalls
+from barnabas.admin.placement import LogDirCalls, PlacementCalls
+from barnabas.admin.quotas import QuotaCalls
+from barnabas.admin.session import AdminSession
+from barnabas.admin.topics import TopicCalls
+from barnabas.admin.transactions import TransactionCalls
+from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.loop_thread import LoopThread
+from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.metrics.client_metrics import ClientMetrics
+from barnabas.clients.metrics.metric_types import MetricValues
+from barnabas.clients.metrics.settings import MetricsSettings
+from barnabas.model.config import merged
+from barnabas.model.config_keys.client import ADMIN_KEYS
+from barnabas.model.ids import Uuid
+from barnabas.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    from barnabas.model.config_keys.keywords import AdminKeywords
+
+
+class AsyncAdmin(
+    TopicCalls,
+    ConfigCalls,
+    ClusterCalls,
+    OffsetCalls,
+    RecordCalls,
+    GroupCalls,
+    GroupOffsetCalls,
+    LogDirCalls,
+    TransactionCalls,
+    PlacementCalls,
+    AclCalls,
+    QuotaCalls,
+    ScramUserCalls,
+    DelegationTokenCalls,
+):
+    """Inspects and changes a cluster; must be used on one event loop.
+
+    Calls on many items return `Results`, which holds a value or an error for each item. Calls on
+    one item raise its error. Transient errors are retried until the timeout.
+
+    Args:
+        config: Kafka's configuration keys (`bootstrap.servers`, `security.protocol`, …).
+        options: the same keys as keywords with underscores (`bootstrap_servers=…`).
+
+    Raises:
+        ConfigError: a key is unknown or has an invalid value.
+
+    Every call accepts `timeout` in seconds, retries included (default: `default.api.timeout.ms`),
+    and raises DeadlineError when it expires, with the last error as its cause.
+    """
+
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[AdminKeywords]"
+    ) -> None:
+        values = ADMIN_KEYS.parse(merged(config, options))
+        shared, settings = ClientOptions.from_values(values), MetricsSettings.from_values(values)
+        client_id = shared.connection.client_id
+        self._metrics = ClientMetrics("admin-client", client_id, settings, SystemClock())
+        client = KafkaClient(shared, self._metrics)
+        self._session = AdminSession(client, values["default.api.timeout.ms"] / 1000)
+
+    def metrics(self) -> MetricValues:
+        """Returns the current metrics, under Kafka's names (docs/metrics.md). Any thread."""
+        return MetricValues(self._metrics.read())
+
+    async def client_instance_id(self, *, timeout: float | None = None) -> Uuid:
+        """Returns the id under which this client pushes its metrics (KIP-714).
+
+        Args:
+            timeout: seconds to wait for a broker, by default `default.api.timeout.ms`.
+
+        Raises:
+            LocalError: enable.metrics.push is false.
+            BrokerError: the brokers do not collect metrics of clients.
+            DeadlineError: there is no response after `timeout` seconds.
+        """
+        deadline = self._session.deadline("the client instance id", timeout)
+        return await self._session.client.client_instance_id(deadline.left_s)
+
+    async def close(self) -> None:
+        """Close the connections. Further calls have no effect."""
+        await self._session.client.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,7 +150,9 @@ class Admin:
     and raises DeadlineError when it expires, with the last error as its cause.
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[AdminKeywords]"
+    ) -> None:
         self._closed = False
         self._core = AsyncAdmin(config, **options)
         self._thread = LoopThread("barnabas-admin")
@@ -61,9 +164,13 @@ class Admin:
         """
         return self._thread.call(call(self._core))
 
+    def metrics(self) -> MetricValues:
+        """Returns the current metrics, under Kafka's names (docs/metrics.md). Any thread."""
+        return self._core.metrics()
+
     def close(self) -> None:
         """Close the connections and stop the loop thread. Further calls have no effect."""
-        if self._closed:
+        if self._closed or self._thread.inherited:
             return
         self._closed = True
         try:
@@ -81,6 +188,8 @@ class Admin:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    client_instance_id = _blocking(AsyncAdmin.client_instance_id)
 
     list_topics = _blocking(AsyncAdmin.list_topics)
     describe_topics = _blocking(AsyncAdmin.describe_topics)

@@ -4,13 +4,12 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from barnabas.admin.calls import AdminCalls, operations_of
-from barnabas.admin.errors import error_of, raise_error
-from barnabas.admin.results import Results
+from barnabas.admin.results import Results, error_of, raise_error
+from barnabas.admin.session import AdminCalls, operations_of
 from barnabas.clients.core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.net.version_agreement import versions_request
+from barnabas.net.client_protocol import versions_request
 from barnabas.security.acl import Operation
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.api_versions import ApiVersionsResponse

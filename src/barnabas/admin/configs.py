@@ -7,7 +7,6 @@ broker, other changes to the controller.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from barnabas.admin.calls import AdminCalls
 from barnabas.admin.config_types import (
     AlterOperation,
     Changes,
@@ -20,10 +19,9 @@ from barnabas.admin.config_types import (
     ConfigValue,
     config_text,
 )
-from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.fan_out import Outcome, kept, per_item
-from barnabas.admin.results import Results
-from barnabas.admin.session import Deadline
+from barnabas.admin.results import Results, error_of, raise_error
+from barnabas.admin.session import AdminCalls, Deadline
 from barnabas.model.config import ConfigType
 from barnabas.wire.messages import alter_configs as replacing
 from barnabas.wire.messages.describe_configs import (

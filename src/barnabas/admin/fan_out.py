@@ -10,8 +10,7 @@ import functools
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from typing import TypeVar
 
-from barnabas.admin.errors import UnknownBrokerError, is_transient
-from barnabas.admin.results import Results
+from barnabas.admin.results import Results, UnknownBrokerError, is_transient
 from barnabas.admin.session import AdminSession, Deadline
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError

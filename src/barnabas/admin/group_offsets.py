@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from barnabas.admin.calls import AdminCalls
-from barnabas.admin.errors import error_of, is_transient
 from barnabas.admin.fan_out import Outcome, per_coordinator, per_item
-from barnabas.admin.results import Results
+from barnabas.admin.results import Results, error_of, is_transient
+from barnabas.admin.session import AdminCalls
 from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.core.apis.offset_commit import (
     LAST_OFFSET_COMMIT_BY_NAME,

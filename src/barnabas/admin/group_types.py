@@ -1,11 +1,15 @@
-"""Value types of group calls."""
+"""Parameter and result types of calls on groups and transactions."""
 
 import enum
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from barnabas.clients.core.cluster_metadata import Node
 from barnabas.model.ids import TopicPartition
-from barnabas.security.acl import Operation
+
+if TYPE_CHECKING:
+    # Start-up time: the command-line tools import these types, not the protocol's messages.
+    from barnabas.clients.core.cluster_metadata import Node
+    from barnabas.security.acl import Operation
 
 
 class _Word(enum.StrEnum):
@@ -98,7 +102,60 @@ class GroupDescription:
     protocol_type: str
     assignor: str
     members: tuple[MemberDescription, ...]
-    coordinator: Node | None = None
+    coordinator: "Node | None" = None
     group_epoch: int | None = None
     assignment_epoch: int | None = None
-    authorized_operations: frozenset[Operation] | None = None
+    authorized_operations: "frozenset[Operation] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionListing:
+    """A transactional id; `state` is Kafka's name: Empty, Ongoing, PrepareCommit, …"""
+
+    transactional_id: str
+    producer_id: int
+    state: str
+    coordinator: int
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionDescription:
+    """The state of a transactional id; `started_ms` is None while no transaction is open."""
+
+    transactional_id: str
+    coordinator: int
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    started_ms: int | None
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerDescription:
+    """Producer state of a partition; the last two fields are None without a transaction."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp: int
+    coordinator_epoch: int | None
+    transaction_start_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class HangingTransaction:
+    """A producer's open transaction in one partition, to be aborted."""
+
+    partition: TopicPartition
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int = 0
+
+
+class FencedProducer(NamedTuple):
+    """The producer id and epoch that now own the transactional id."""
+
+    producer_id: int
+    producer_epoch: int

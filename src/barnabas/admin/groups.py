@@ -7,8 +7,6 @@ first.
 
 from collections.abc import Iterable
 
-from barnabas.admin.calls import AdminCalls, operations_of
-from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.fan_out import Outcome, per_broker, per_coordinator
 from barnabas.admin.group_types import (
     GroupDescription,
@@ -18,7 +16,8 @@ from barnabas.admin.group_types import (
     GroupType,
     MemberDescription,
 )
-from barnabas.admin.results import Results
+from barnabas.admin.results import Results, error_of, raise_error
+from barnabas.admin.session import AdminCalls, operations_of
 from barnabas.clients.core.client import GROUP
 from barnabas.clients.core.cluster_metadata import Node
 from barnabas.model.error_codes import ErrorCode

@@ -1,50 +1,31 @@
-"""Offsets of partitions: earliest, latest, by timestamp."""
+"""Offsets of partitions (earliest, latest, by timestamp); deletion of records before an offset."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
 
-from barnabas.admin.calls import AdminCalls
 from barnabas.admin.fan_out import Outcome, per_leader
-from barnabas.admin.results import Results
+from barnabas.admin.results import Results, error_of
+from barnabas.admin.session import AdminCalls
+from barnabas.admin.topic_types import (
+    EARLIEST_LOCAL,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+    ListedOffset,
+    OffsetSpec,
+)
 from barnabas.clients.core.apis import list_offsets as api
+from barnabas.clients.core.apis.common import by_topic
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import IsolationLevel
+from barnabas.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from barnabas.wire.messages.list_offsets import ListOffsetsRequest
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetSpec:
-    """Selects an offset: a timestamp in milliseconds, or a constant such as LATEST."""
-
-    timestamp: int
-
-    @classmethod
-    def at(cls, when: datetime | int) -> "OffsetSpec":
-        """Selects the first record at or after a time."""
-        if isinstance(when, datetime):
-            return cls(int(when.timestamp() * 1000))
-        return cls(when)
-
-
-LATEST = OffsetSpec(api.LATEST_TIMESTAMP)
-EARLIEST = OffsetSpec(api.EARLIEST_TIMESTAMP)
-MAX_TIMESTAMP = OffsetSpec(api.MAX_TIMESTAMP)
-EARLIEST_LOCAL = OffsetSpec(api.EARLIEST_LOCAL_TIMESTAMP)
-LATEST_TIERED = OffsetSpec(api.LATEST_TIERED_TIMESTAMP)
 
 _NEEDED = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9}
 """First version of ListOffsets that supports each constant; older ones read it as a time."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListedOffset:
-    """The found offset; None if no record has this timestamp or a later one."""
-
-    offset: int | None
-    timestamp: int | None
-    leader_epoch: int | None
 
 
 class OffsetCalls(AdminCalls):
@@ -89,3 +70,42 @@ def _listed(
 
 def _known(number: int) -> int | None:
     return number if number >= 0 else None
+
+
+class RecordCalls(AdminCalls):
+    """Calls on records."""
+
+    async def delete_records(
+        self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
+    ) -> Results[TopicPartition, int]:
+        """Delete the records before an offset; returns the new log start offset per partition."""
+        deadline = self._deadline("delete records", timeout)
+
+        async def ask(
+            leader: int, partitions: list[TopicPartition]
+        ) -> Outcome[TopicPartition, int]:
+            request = DeleteRecordsRequest(
+                topics=[
+                    DeleteRecordsTopic(
+                        name=topic,
+                        partitions=[
+                            DeleteRecordsPartition(
+                                partition_index=number,
+                                offset=before[TopicPartition(topic, number)],
+                            )
+                            for number in numbers
+                        ],
+                    )
+                    for topic, numbers in by_topic(partitions).items()
+                ],
+                timeout_ms=deadline.left_ms,
+            )
+            response = await self._session.client.send(leader, request)
+            return {
+                TopicPartition(topic.name, item.partition_index): error_of(item)
+                or item.low_watermark
+                for topic in response.topics
+                for item in topic.partitions
+            }
+
+        return await per_leader(self._session, before, ask, deadline)

@@ -1,18 +1,28 @@
-"""Leader elections and partition reassignments."""
+"""Replicas: leader elections, reassignments, and the log directories that hold them."""
 
-import enum
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from barnabas.admin.calls import AdminCalls
-from barnabas.admin.errors import error_of
-from barnabas.admin.results import Results
+from barnabas.admin.fan_out import Outcome, per_broker, per_item
+from barnabas.admin.results import Results, error_of, raise_error
+from barnabas.admin.session import AdminCalls
+from barnabas.admin.topic_types import ElectionType, LogDir, Reassignment, Replica, ReplicaInfo
 from barnabas.clients.core.apis.common import by_topic
+from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
+)
+from barnabas.wire.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from barnabas.wire.messages.describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResult,
 )
 from barnabas.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from barnabas.wire.messages.list_partition_reassignments import (
@@ -22,22 +32,6 @@ from barnabas.wire.messages.list_partition_reassignments import (
 
 UNCLEAN_FROM = 1
 """First version of ElectLeaders that supports unclean elections."""
-
-
-class ElectionType(enum.IntEnum):
-    """PREFERRED elects the first replica; UNCLEAN accepts out-of-sync replicas, losing records."""
-
-    PREFERRED = 0
-    UNCLEAN = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Reassignment:
-    """A reassignment in progress."""
-
-    replicas: tuple[int, ...]
-    adding: tuple[int, ...]
-    removing: tuple[int, ...]
 
 
 class PlacementCalls(AdminCalls):
@@ -135,4 +129,86 @@ class PlacementCalls(AdminCalls):
 def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePartition:
     return ReassignablePartition(
         partition_index=number, replicas=None if replicas is None else list(replicas)
+    )
+
+
+class LogDirCalls(AdminCalls):
+    """Calls on log directories."""
+
+    async def describe_log_dirs(
+        self,
+        brokers: Iterable[int] | None = None,
+        *,
+        partitions: Iterable[TopicPartition] | None = None,
+        timeout: float | None = None,
+    ) -> Results[int, tuple[LogDir, ...]]:
+        """Describe the log directories of brokers (default: all brokers)."""
+        deadline = self._deadline("describe log dirs", timeout)
+        topics = None
+        if partitions is not None:
+            topics = [
+                DescribableLogDirTopic(topic=topic, partitions=numbers)
+                for topic, numbers in by_topic(partitions).items()
+            ]
+
+        async def ask(broker_id: int) -> tuple[LogDir, ...]:
+            request = DescribeLogDirsRequest(topics=topics)
+            response = await self._session.ask_broker(broker_id, request)
+            raise_error(response)
+            return tuple(_log_dir(item) for item in response.results)
+
+        chosen = await self._session.brokers(deadline) if brokers is None else brokers
+        return await per_broker(self._session, ask, chosen, deadline)
+
+    async def alter_replica_log_dirs(
+        self, moves: Mapping[Replica, str], *, timeout: float | None = None
+    ) -> Results[Replica, None]:
+        """Move replicas to other log directories of the same broker."""
+        deadline = self._deadline("alter replica log dirs", timeout)
+
+        async def attempt(pending: list[Replica]) -> Outcome[Replica, None]:
+            found: dict[Replica, BarnabasError | None] = {}
+            for broker in sorted({replica.broker for replica in pending}):
+                mine = {item: moves[item] for item in pending if item.broker == broker}
+                response = await self._session.ask_broker(broker, _moves(mine))
+                for topic in response.results:
+                    for item in topic.partitions:
+                        replica = Replica(topic.topic_name, item.partition_index, broker)
+                        found[replica] = error_of(item)
+            return found
+
+        return await per_item(self._session, moves, attempt, deadline)
+
+
+def _log_dir(item: DescribeLogDirsResult) -> LogDir:
+    return LogDir(
+        item.log_dir,
+        error_of(item),
+        {
+            TopicPartition(topic.name, part.partition_index): ReplicaInfo(
+                part.partition_size, part.offset_lag, part.is_future_key
+            )
+            for topic in item.topics
+            for part in topic.partitions
+        },
+        item.total_bytes if item.total_bytes >= 0 else None,
+        item.usable_bytes if item.usable_bytes >= 0 else None,
+    )
+
+
+def _moves(moves: Mapping[Replica, str]) -> AlterReplicaLogDirsRequest:
+    dirs: dict[str, list[TopicPartition]] = {}
+    for replica, path in moves.items():
+        dirs.setdefault(path, []).append(TopicPartition(replica.topic, replica.partition))
+    return AlterReplicaLogDirsRequest(
+        dirs=[
+            AlterReplicaLogDir(
+                path=path,
+                topics=[
+                    AlterReplicaLogDirTopic(name=topic, partitions=numbers)
+                    for topic, numbers in by_topic(topic_partitions).items()
+                ],
+            )
+            for path, topic_partitions in dirs.items()
+        ]
     )

@@ -11,17 +11,17 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from barnabas.admin.errors import UnknownBrokerError, is_transient, raise_error
-from barnabas.clients.core.backoff import Backoff
+from barnabas.admin.results import UnknownBrokerError, is_transient, raise_error
+from barnabas.clients.core.backoff import Backoff, Retries, retry_until
 from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
     BarnabasError,
     BrokerError,
-    DeadlineError,
     UnavailableError,
 )
 from barnabas.model.ids import Uuid
+from barnabas.security.acl import Operation
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.metadata import (
@@ -31,7 +31,6 @@ from barnabas.wire.messages.metadata import (
 )
 
 T = TypeVar("T")
-
 _CONTROLLER_ERRORS = frozenset({ErrorCode.NOT_CONTROLLER, ErrorCode.BROKER_NOT_AVAILABLE})
 
 
@@ -49,12 +48,6 @@ class Deadline:
     @property
     def left_ms(self) -> int:
         return min(int(self.left_s * 1000), 2**31 - 1)
-
-    def passed(self, cause: BarnabasError | None) -> DeadlineError:
-        """Returns the error to raise at the deadline: the operation and its last error."""
-        return DeadlineError(
-            f"{self.what}: {'no response before the timeout' if cause is None else cause}"
-        )
 
 
 class AdminSession:
@@ -77,20 +70,17 @@ class AdminSession:
     # -- single requests -----------------------------------------------------------------------
 
     async def until(self, operation: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """Retry an operation until it succeeds, fails permanently, or the deadline is_transient."""
-        backoff = self.backoff()
-        last: BarnabasError | None = None
-        while True:
-            try:
-                async with asyncio.timeout_at(deadline.at_s):
-                    return await operation()
-            except TimeoutError:
-                raise deadline.passed(last) from last
-            except BarnabasError as error:
-                if not is_transient(error):
-                    raise
-                last = error
-                await self._pause(backoff, deadline, error)
+        """Retry an operation until it succeeds, fails permanently, or the deadline passes."""
+        retries = Retries(deadline.what, deadline.at_s, self.backoff(), is_transient)
+
+        async def refresh(error: BarnabasError) -> None:
+            if isinstance(error, UnavailableError):
+                # Another broker may have taken over the role of the unreachable one.
+                with contextlib.suppress(TimeoutError, BarnabasError):
+                    async with asyncio.timeout_at(deadline.at_s):
+                        await self.client.refresh()
+
+        return await retry_until(operation, retries, refresh)
 
     async def to_any(self, request: Message, deadline: Deadline) -> Any:
         """Send a request to any available broker."""
@@ -199,21 +189,27 @@ class AdminSession:
             with contextlib.suppress(UnavailableError):
                 await self.client.refresh()
 
-    # -- inside --------------------------------------------------------------------------------
-
-    async def _pause(self, backoff: Backoff, deadline: Deadline, error: BarnabasError) -> None:
-        pause = backoff.next_s()
-        if pause >= deadline.left_s:
-            raise deadline.passed(error) from error
-        await asyncio.sleep(pause)
-        if isinstance(error, UnavailableError):
-            # Another broker may have taken over the role of the unreachable one.
-            with contextlib.suppress(TimeoutError, BarnabasError):
-                async with asyncio.timeout_at(deadline.at_s):
-                    await self.client.refresh()
-
 
 def _metadata_topic(topic: str | Uuid) -> MetadataRequestTopic:
     if isinstance(topic, Uuid):
         return MetadataRequestTopic(topic_id=topic, name=None)
     return MetadataRequestTopic(name=topic)
+
+
+OPERATIONS_NOT_REQUESTED = -(2**31)
+
+
+class AdminCalls:
+    """Base of the call classes; the admin client inherits from all of them."""
+
+    _session: AdminSession
+
+    def _deadline(self, what: str, timeout: float | None) -> Deadline:
+        return self._session.deadline(what, timeout)
+
+
+def operations_of(bits: int) -> frozenset[Operation] | None:
+    """Decodes an authorized_operations field; returns None if the request did not include it."""
+    if bits == OPERATIONS_NOT_REQUESTED:
+        return None
+    return frozenset(operation for operation in Operation if bits >> operation.value & 1)

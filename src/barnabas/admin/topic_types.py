@@ -1,11 +1,18 @@
-"""Parameter and result types of topic calls."""
+"""Parameter and result types of calls on topics, offsets, leaders and replicas."""
 
+import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
 from barnabas.admin.config_types import ConfigValue
-from barnabas.model.ids import Uuid
-from barnabas.security.acl import Operation
+from barnabas.model import records
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition, Uuid
+
+if TYPE_CHECKING:
+    from barnabas.security.acl import Operation  # start-up time of the command-line tools
 
 BROKER_DEFAULT = -1
 
@@ -74,8 +81,86 @@ class TopicDescription:
     topic_id: Uuid
     internal: bool
     partitions: tuple[PartitionDescription, ...]
-    authorized_operations: frozenset[Operation] | None = None
+    authorized_operations: "frozenset[Operation] | None" = None
 
     @property
     def replication_factor(self) -> int:
         return max((len(item.replicas) for item in self.partitions), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSpec:
+    """Selects an offset: a timestamp in milliseconds, or a constant such as LATEST."""
+
+    timestamp: int
+
+    @classmethod
+    def at(cls, when: datetime | int) -> "OffsetSpec":
+        """Selects the first record at or after a time."""
+        if isinstance(when, datetime):
+            return cls(int(when.timestamp() * 1000))
+        return cls(when)
+
+
+LATEST = OffsetSpec(records.LATEST_TIMESTAMP)
+EARLIEST = OffsetSpec(records.EARLIEST_TIMESTAMP)
+MAX_TIMESTAMP = OffsetSpec(records.MAX_TIMESTAMP)
+EARLIEST_LOCAL = OffsetSpec(records.EARLIEST_LOCAL_TIMESTAMP)
+LATEST_TIERED = OffsetSpec(records.LATEST_TIERED_TIMESTAMP)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOffset:
+    """The found offset; None if no record has this timestamp or a later one."""
+
+    offset: int | None
+    timestamp: int | None
+    leader_epoch: int | None
+
+
+HIGH_WATERMARK = -1
+"""Used as offset: delete all records up to the high watermark."""
+
+
+class ElectionType(enum.IntEnum):
+    """PREFERRED elects the first replica; UNCLEAN accepts out-of-sync replicas, losing records."""
+
+    PREFERRED = 0
+    UNCLEAN = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reassignment:
+    """A reassignment in progress."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+
+
+class Replica(NamedTuple):
+    """The replica of a partition on one broker."""
+
+    topic: str
+    partition: int
+    broker: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaInfo:
+    """Size and lag of a replica; `future` marks a copy that is being moved to this directory."""
+
+    size_bytes: int
+    offset_lag: int
+    future: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogDir:
+    """A log directory; `error` is set if it is offline. Totals are None for old brokers."""
+
+    path: str
+    error: BrokerError | None
+    replicas: dict[TopicPartition, ReplicaInfo]
+    total_bytes: int | None = None
+    usable_bytes: int | None = None

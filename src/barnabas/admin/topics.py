@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from barnabas.admin.calls import AdminCalls, operations_of
 from barnabas.admin.config_types import ConfigValue, config_text
-from barnabas.admin.errors import error_of
 from barnabas.admin.fan_out import Outcome, listed, per_item
-from barnabas.admin.results import Results
+from barnabas.admin.results import Results, error_of
+from barnabas.admin.session import AdminCalls, operations_of
 from barnabas.admin.topic_types import (
     BROKER_DEFAULT,
     CreatedTopic,

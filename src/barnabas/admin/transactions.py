@@ -1,13 +1,17 @@
 """Transactions: list, describe, abort hanging ones, fence producers."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
 
-from barnabas.admin.calls import AdminCalls
-from barnabas.admin.errors import error_of, raise_error
 from barnabas.admin.fan_out import Outcome, per_broker, per_coordinator, per_item, per_leader
-from barnabas.admin.results import Results
+from barnabas.admin.group_types import (
+    FencedProducer,
+    HangingTransaction,
+    ProducerDescription,
+    TransactionDescription,
+    TransactionListing,
+)
+from barnabas.admin.results import Results, error_of, raise_error
+from barnabas.admin.session import AdminCalls
 from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.core.client import TRANSACTION
 from barnabas.model.errors import BarnabasError
@@ -23,59 +27,6 @@ from barnabas.wire.messages.write_txn_markers import (
 )
 
 FENCING_TIMEOUT_MS = 60_000
-
-
-@dataclass(frozen=True, slots=True)
-class TransactionListing:
-    """A transactional id; `state` is Kafka's name: Empty, Ongoing, PrepareCommit, …"""
-
-    transactional_id: str
-    producer_id: int
-    state: str
-    coordinator: int
-
-
-@dataclass(frozen=True, slots=True)
-class TransactionDescription:
-    """The state of a transactional id; `started_ms` is None while no transaction is open."""
-
-    transactional_id: str
-    coordinator: int
-    state: str
-    producer_id: int
-    producer_epoch: int
-    timeout_ms: int
-    started_ms: int | None
-    partitions: tuple[TopicPartition, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProducerDescription:
-    """Producer state of a partition; the last two fields are None without a transaction."""
-
-    producer_id: int
-    producer_epoch: int
-    last_sequence: int
-    last_timestamp: int
-    coordinator_epoch: int | None
-    transaction_start_offset: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class HangingTransaction:
-    """A producer's open transaction in one partition, to be aborted."""
-
-    partition: TopicPartition
-    producer_id: int
-    producer_epoch: int
-    coordinator_epoch: int = 0
-
-
-class FencedProducer(NamedTuple):
-    """The producer id and epoch that now own the transactional id."""
-
-    producer_id: int
-    producer_epoch: int
 
 
 class TransactionCalls(AdminCalls):

@@ -1,8 +1,13 @@
-"""Encoded ApiVersions responses, derived once from the list of handlers."""
+"""Encoded ApiVersions responses, derived once from the list of handlers and the features.
 
-from collections.abc import Iterable, Sequence
+Kafka stores feature levels in the cluster metadata; here they result from each broker's settings,
+which must be equal on all brokers of a cluster.
+"""
 
-from barnabas.broker.features import Feature
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 from barnabas.broker.handler import Handler
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
@@ -15,6 +20,26 @@ from barnabas.wire.messages.api_versions import (
 
 # Clients with version 3 reject a supported range that begins at 0 (KAFKA-17011).
 _LEVEL_0_FROM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature with the highest level served and the level in force."""
+
+    name: str
+    max_level: int
+    level: int
+
+
+def features_of(values: Mapping[str, Any]) -> tuple[Feature, ...]:
+    """Returns the features. `transaction.version` 2: the first write adds a partition to the
+    transaction, and each transaction has its own epoch (KIP-890).
+    `group.version` 1: the protocol of KIP-848."""
+    consumer_groups = "consumer" in values["group.coordinator.rebalance.protocols"]
+    return (
+        Feature("group.version", 1, int(consumer_groups)),
+        Feature("transaction.version", 2, values["transaction.version"]),
+    )
 
 
 class ApiVersionsResponses:

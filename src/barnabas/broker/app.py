@@ -1,4 +1,4 @@
-"""The broker: starts and stops the parts that `parts` creates.
+"""The broker: starts and stops the parts that `composition` creates.
 
 A single embedded broker is a cluster of one on the embedded metadata tree: the same controller,
 the same commands, the same replicas as in a large cluster.
@@ -12,25 +12,27 @@ marks the logs as cleanly closed.
 import asyncio
 import logging
 import random
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
-from barnabas.broker.access.broker_peers import BrokerPeers
-from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
-from barnabas.broker.cluster.start_gate import StartGate
-from barnabas.broker.cluster.wiring import ClusterSide
-from barnabas.broker.commands import CommandReceiver
+from barnabas.broker.access.inter_broker import BrokerPeers
+from barnabas.broker.cluster.command_channels import CommandReceiver
+from barnabas.broker.cluster.replica_source import ReplicationQuotas
+from barnabas.broker.cluster.wiring import ClusterRuntime
+from barnabas.broker.composition import make_components, make_replicas, make_services
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_watch import ConfigWatch
-from barnabas.broker.connection_caps import ConnectionCaps
+from barnabas.broker.coordinators.transaction_coordinator import ProducerIds
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import Interceptor
-from barnabas.broker.identity import Identity, establish, registered_endpoints
-from barnabas.broker.listeners import Listeners
-from barnabas.broker.open_tree import open_tree
-from barnabas.broker.parts import make_parts, make_replicas, make_services
-from barnabas.broker.producer_ids import ProducerIds
+from barnabas.broker.http_endpoints import HttpEndpoints
+from barnabas.broker.http_server import HttpServer, parse_http_listener
+from barnabas.broker.listeners import ConnectionCaps, Listeners
+from barnabas.broker.metrics.broker_metrics import BrokerMetrics
 from barnabas.broker.services import Services
+from barnabas.broker.startup import Identity, StartGate, establish, open_tree, registered_endpoints
 from barnabas.broker.topics import Topics
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.controller.topic_admin import TopicAdmin
@@ -47,6 +49,7 @@ _logger = logging.getLogger("barnabas.broker")
 
 _FIRST_COMMANDS_MS = 30_000
 _RESTART_S = 1.0
+_LAG_PERIOD_S = 10.0
 
 
 class Broker:
@@ -70,13 +73,15 @@ class Broker:
         self._running: AsyncExitStack | None = None
         self.failed = asyncio.Event()
         """Set when the broker can no longer serve: every log directory is offline."""
-        self._make_parts()
+        self._make_components()
 
-    def _make_parts(self) -> None:
+    def _make_components(self) -> None:
         """Creates the parts for one attempt to start; they cannot be reused after a failure."""
         config = self.config
         alone = self._store is None and config["zookeeper.connect"] is None
-        self._parts = parts = make_parts(config, self._clock, self._filesystem, alone=alone)
+        self._components = parts = make_components(
+            config, self._clock, self._filesystem, alone=alone
+        )
         self._layers = parts.layers
         self._metadata = parts.metadata
         self._storage = parts.storage
@@ -89,8 +94,11 @@ class Broker:
             self._access.connection_rates,
             self._caps.admission,
         )
+        metrics = self._components.metrics
+        self._endpoints = HttpEndpoints(metrics, self._clock, self._listeners, self.failed)
+        self._http: HttpServer | None = None
         self._services: Services | None = None
-        self._cluster: ClusterSide | None = None
+        self._cluster: ClusterRuntime | None = None
 
     @property
     def endpoint(self) -> Endpoint:
@@ -111,6 +119,16 @@ class Broker:
         return {endpoint.listener: endpoint.port for endpoint in self._listeners.endpoints}
 
     @property
+    def http_url(self) -> str | None:
+        """Address of the HTTP endpoints; None if `http.listener` is not set."""
+        return None if self._http is None else self._http.url
+
+    @property
+    def metrics(self) -> BrokerMetrics:
+        """The metrics of the broker."""
+        return self._components.metrics
+
+    @property
     def services(self) -> Services:
         """The parts of the running broker."""
         if self._services is None:
@@ -124,7 +142,7 @@ class Broker:
         """
         while not await self._try_to_start():
             await asyncio.sleep(_RESTART_S)
-            self._make_parts()
+            self._make_components()
 
     async def _try_to_start(self) -> bool:
         """Starts the broker; returns False if the session on the metadata tree ended meanwhile."""
@@ -134,12 +152,13 @@ class Broker:
             stack.push_async_callback(self._caps.stop)
             self._caps.check()
             self._listeners.bind()
+            self._start_http(stack)
             self._storage.acquire(stack)
             tree = await open_tree(stack, self.config, self._clock, self._store)
             session_id = tree.session_id
             try:
                 identity = await establish(self.config, tree, self._storage.logs)
-                await self._start_parts(stack, tree, identity)
+                await self._start_components(stack, tree, identity)
             except BarnabasError as error:
                 if tree.session_id == session_id and tree.state is SessionState.CONNECTED:
                     raise
@@ -149,6 +168,17 @@ class Broker:
             self._running = stack.pop_all()
             return True
 
+    def _start_http(self, stack: AsyncExitStack) -> None:
+        """Starts the HTTP endpoints; they report that the broker is not ready yet."""
+        listener = self.config["http.listener"]
+        if not listener:
+            return
+        host, port = parse_http_listener(listener)
+        self._http = HttpServer(host, port, self._endpoints.table())
+        self._http.start()
+        stack.push_async_callback(self._http.stop)
+        _cancel_at_exit(stack, self._endpoints.sample_loop_lag())
+
     async def stop(self) -> None:
         """Completes requests in progress, closes the logs cleanly and leaves the cluster."""
         if self._running is not None:
@@ -157,7 +187,7 @@ class Broker:
 
     # --- starting --------------------------------------------------------------------------
 
-    async def _start_parts(
+    async def _start_components(
         self, stack: AsyncExitStack, tree: MetadataTree, identity: Identity
     ) -> None:
         broker_id = identity.broker_id
@@ -172,16 +202,17 @@ class Broker:
 
         registration = BrokerRegistration(tree, broker_id, self._describe)
         quotas = ReplicationQuotas(self._layers, broker_id)
-        cluster = self._cluster = ClusterSide(
+        cluster = self._cluster = ClusterRuntime(
             self.config, self._clock, tree, registration, self._metadata, quotas
         )
+        self._access.follow_certificates(cluster.security.tls)
         self._storage.flusher.on_flushed = cluster.fetchers.wake
-        replicas = make_replicas(self._parts, registration, cluster)
+        replicas = make_replicas(self._components, registration, cluster)
         topics = Topics(
             TopicAdmin(tree), self._metadata, self._layers, random.Random(), configs.reload
         )
         services = self._services = make_services(
-            self._parts, identity, replicas, topics, ProducerIds(tree, broker_id), cluster
+            self._components, identity, replicas, topics, ProducerIds(tree, broker_id), cluster
         )
         receiver = CommandReceiver(
             replicas,
@@ -191,13 +222,26 @@ class Broker:
             services.coordinators.metadata_changed,
             cluster.book,
         )
+        stack.callback(services.validation_thread.close)
         services.cluster = cluster.start(stack, receiver, replicas)
         await registration.register()
         peers = BrokerPeers(self.config, tree, self._clock)
-        handlers = peers.restrict(self._access.handlers(self._parts.handlers))
+        handlers = peers.restrict(self._access.handlers(self._components.handlers))
         gate = StartGate()
         stack.callback(gate.close)
-        dispatcher = Dispatcher(handlers, services, gate, clock=self._clock)
+        metrics = self._components.metrics
+        dispatcher = Dispatcher(
+            handlers, services, gate, clock=self._clock, metrics=metrics.requests
+        )
+        metrics.observe(
+            services,
+            self._listeners,
+            tree,
+            dispatcher.loop_watch,
+            self._storage.flusher.duration,
+            self._access.quotas,
+        )
+        self._endpoints.observe(services, tree)
         self._listeners.start(self._access.timed(dispatcher))
         await services.cluster.controller.start()
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
@@ -216,6 +260,9 @@ class Broker:
         stack.push_async_callback(self._stop_serving)
         dispatcher.intercept(self._interceptor)
         gate.open()
+        self._components.metrics.running()
+        if self._http is not None and self._components.metrics.lag is not None:
+            _cancel_at_exit(stack, self._components.metrics.lag.run(_LAG_PERIOD_S))
 
     def _describe(self) -> BrokerNode:
         endpoints = registered_endpoints(self.config, self._listeners.endpoints)
@@ -225,7 +272,7 @@ class Broker:
 
     def _config_changed(self, topic: str | None) -> None:
         """Applies a change of a topic's settings, or of the broker's if `topic` is None."""
-        self._parts.produce_rules.forget(topic)
+        self._components.produce_rules.forget(topic)
         if self._cluster is not None:
             self._cluster.quotas.forget(topic)
         topics = [topic] if topic is not None else list(self._metadata.topics())
@@ -239,6 +286,7 @@ class Broker:
 
     def _broker_settings_changed(self) -> None:
         self._caps.apply()
+        self._access.reload_certificates()
         self._storage.broker_settings_changed()
 
     def _directory_failed(self, directory: Path) -> None:
@@ -253,8 +301,20 @@ class Broker:
             self.failed.set()
 
     async def _stop_serving(self) -> None:
+        self._components.metrics.stopping()
         self._listeners.drain()
         self.services.fetch_purgatory.expire_all()
         self.services.produce_purgatory.expire_all()
         await self.services.coordinators.stop()
         await self._listeners.stop()
+
+
+def _cancel_at_exit(stack: AsyncExitStack, work: Coroutine[Any, Any, None]) -> None:
+    """Runs a coroutine in the background until the stack is closed."""
+    task = asyncio.get_running_loop().create_task(work)
+
+    async def cancel() -> None:
+        task.cancel()
+        await asyncio.wait([task])
+
+    stack.push_async_callback(cancel)

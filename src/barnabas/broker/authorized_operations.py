@@ -1,31 +1,18 @@
-"""The operations a caller may perform, as the bit sets that some responses carry.
+"""The operations that a caller may perform, as the bit sets in responses.
 
 Without an authorizer every caller may perform all operations of the resource type.
 """
 
-import enum
-
-
-class Operation(enum.IntEnum):
-    """ACL operations, as the protocol numbers them; a set has bit N for operation N."""
-
-    READ = 3
-    WRITE = 4
-    CREATE = 5
-    DELETE = 6
-    ALTER = 7
-    DESCRIBE = 8
-    CLUSTER_ACTION = 9
-    DESCRIBE_CONFIGS = 10
-    ALTER_CONFIGS = 11
-    IDEMPOTENT_WRITE = 12
+from barnabas.security.acl import Operation
 
 
 def _bits(*operations: Operation) -> int:
-    return sum(1 << operation for operation in operations)
+    """Returns a set in which bit N stands for the operation with number N (KIP-430)."""
+    return sum(1 << int(operation.value) for operation in operations)
 
 
 NOT_ASKED = -(2**31)
+"""The value in responses to requests that do not ask for the operations."""
 
 ALL_ON_TOPIC = _bits(
     Operation.READ,
@@ -33,6 +20,13 @@ ALL_ON_TOPIC = _bits(
     Operation.CREATE,
     Operation.DELETE,
     Operation.ALTER,
+    Operation.DESCRIBE,
+    Operation.DESCRIBE_CONFIGS,
+    Operation.ALTER_CONFIGS,
+)
+ALL_ON_GROUP = _bits(
+    Operation.READ,
+    Operation.DELETE,
     Operation.DESCRIBE,
     Operation.DESCRIBE_CONFIGS,
     Operation.ALTER_CONFIGS,

@@ -34,7 +34,10 @@ class BrokerEndedError(DeadlineError):
 
 
 class BrokerProcess:
-    """One broker of a cluster; `kills` counts calls of `kill`."""
+    """One broker of a cluster; `kills` counts calls of `kill`.
+
+    `program` is the command that runs `barnabas`; a test may replace it before `launch`.
+    """
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class BrokerProcess:
         self.data_dir = directory / f"broker-{broker_id}"
         self.log_file = directory / f"broker-{broker_id}.log"
         self.kills = 0
+        self.program = [sys.executable, "-m", "barnabas.cli.main"]
         self._config = directory / f"broker-{broker_id}.properties"
         self.settings = {
             "broker.id": broker_id,
@@ -75,8 +79,7 @@ class BrokerProcess:
     def launch(self) -> None:
         """Starts the process; `wait_until_ready` waits until the broker serves requests."""
         self._config.write_text(render_properties(self.settings))
-        command = [sys.executable, "-m", "barnabas.cli.main", "broker"]
-        command += ["--config", str(self._config), "--log-level", "INFO"]
+        command = [*self.program, "broker", "--config", str(self._config), "--log-level", "INFO"]
         with self.log_file.open("ab") as log:
             self._process = spawn(
                 command,

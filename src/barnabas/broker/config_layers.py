@@ -8,21 +8,24 @@ No IO: `config_watch` updates it from the metadata tree, `handlers` read it.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.broker.config import BrokerConfig
-from barnabas.broker.listener_keys import any_broker_key, broker_key, listener_key_name
+from barnabas.broker.config import BrokerConfig, any_broker_key, broker_key, listener_key_name
 from barnabas.model.config import ConfigKey
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.client_metrics import (
+    CLIENT_METRICS_KEYS,
+    ClientMetricsSubscription,
+)
 from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, SYNONYM_FACTORS, TOPIC_KEYS
 
 _RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 
 
-class Source(enum.IntEnum):
+class ConfigOrigin(enum.IntEnum):
     """Source of a value, with the protocol's numbers."""
 
     TOPIC = 1
@@ -31,6 +34,7 @@ class Source(enum.IntEnum):
     STATIC_BROKER = 4
     DEFAULT = 5
     BROKER_LOGGER = 6
+    CLIENT_METRICS = 7
     GROUP = 8
 
 
@@ -40,16 +44,16 @@ class Synonym:
 
     name: str
     value: str | None
-    source: Source
+    source: ConfigOrigin
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigValue:
     """Effective value of one key, and its synonyms in order of precedence."""
 
     key: ConfigKey
     value: str | None
-    source: Source
+    source: ConfigOrigin
     read_only: bool
     synonyms: tuple[Synonym, ...]
 
@@ -62,8 +66,18 @@ class ConfigLayers:
         self._topics: dict[str, dict[str, str]] = {}
         self._groups: dict[str, dict[str, str]] = {}
         self._group_values: dict[str, dict[str, int]] = {}
+        self._client_metrics: dict[str, dict[str, str]] = {}
+        self.subscriptions: dict[str, ClientMetricsSubscription] = {}
+        """Client metrics subscriptions by name; replaced when one changes."""
         self._broker: dict[str, str] = {}
         self._default: dict[str, str] = {}
+        self.broker_version = 0
+        """Number of changes of the broker's layers; values derived from them are outdated then."""
+
+    @property
+    def static(self) -> BrokerConfig:
+        """The configuration of the properties file."""
+        return self._static
 
     # --- updates from the metadata tree ----------------------------------------------------
 
@@ -83,15 +97,27 @@ class ConfigLayers:
                 name: GROUP_RESOURCE_KEYS[name].parse(text) for name, text in known.items()
             }
 
+    def set_client_metrics(self, name: str, values: Mapping[str, str]) -> None:
+        """Sets or, without values, removes a subscription; raises ConfigError if it is invalid."""
+        others = {n: found for n, found in self.subscriptions.items() if n != name}
+        self._client_metrics.pop(name, None)
+        self.subscriptions = others
+        if values:
+            parsed = ClientMetricsSubscription.parse(values)
+            self._client_metrics[name] = dict(values)
+            self.subscriptions = {**others, name: parsed}
+
     def groups(self) -> list[str]:
         """Returns the groups that have group settings."""
         return sorted(self._groups)
 
     def set_broker(self, values: Mapping[str, str]) -> None:
         self._broker = dict(values)
+        self.broker_version += 1
 
     def set_default(self, values: Mapping[str, str]) -> None:
         self._default = dict(values)
+        self.broker_version += 1
 
     def topic_overrides(self, topic: str) -> Mapping[str, str]:
         return self._topics.get(topic, {})
@@ -114,6 +140,29 @@ class ConfigLayers:
     def listener_value(self, listener: str, name: str) -> Any:
         """Returns the typed value that is set for this listener, or None."""
         return self._set_broker_value(listener_key_name(listener, name))
+
+    def listener_lookup(
+        self, listener: str, changed: Mapping[str, str] | None = None
+    ) -> Callable[[str], Any]:
+        """Returns a function of a key that gives its typed value for a listener.
+
+        The value set for the listener has precedence over the broker's value. `changed` replaces
+        the dynamic values of this broker, to check them before they are stored.
+        """
+        dynamic = self._broker if changed is None else changed
+
+        def value(key: str) -> Any:
+            own = listener_key_name(listener, key)
+            for layer in (dynamic, self._default):
+                if own in layer:
+                    return broker_key(own).parse(layer[own])
+            return self._static.listener_value(listener, key)
+
+        return value
+
+    def own_value(self, name: str) -> Any:
+        """Returns the typed value of a key if it is set in any layer, otherwise None."""
+        return self._set_broker_value(name)
 
     def topic_value(self, topic: str, name: str) -> Any:
         """Returns the typed value of a topic key."""
@@ -148,57 +197,61 @@ class ConfigLayers:
 
     # --- descriptions ----------------------------------------------------------------------
 
-    def describe_topic(self, topic: str) -> list[ConfigEntry]:
+    def describe_topic(self, topic: str) -> list[ConfigValue]:
         return self.describe_topic_with(self._topics.get(topic, {}))
 
-    def describe_topic_with(self, overrides: Mapping[str, str]) -> list[ConfigEntry]:
+    def describe_topic_with(self, overrides: Mapping[str, str]) -> list[ConfigValue]:
         """Describes a topic with these overrides, which need not be stored yet."""
         return [self._topic_entry(key, overrides) for key in TOPIC_KEYS]
 
-    def describe_group(self, group_id: str) -> list[ConfigEntry]:
+    def describe_group(self, group_id: str) -> list[ConfigValue]:
         own = self._groups.get(group_id, {})
         return [self._group_entry(key, own) for key in GROUP_RESOURCE_KEYS]
 
-    def describe_broker(self) -> list[ConfigEntry]:
+    def describe_client_metrics(self, name: str) -> list[ConfigValue]:
+        own = self._client_metrics.get(name, {})
+        return [_client_metrics_entry(key, own) for key in CLIENT_METRICS_KEYS]
+
+    def describe_broker(self) -> list[ConfigValue]:
         layers = (self._static.given, self._default, self._broker)
         others = {name for layer in layers for name in layer if name not in BROKER_KEYS}
         keys = (*BROKER_KEYS, *map(any_broker_key, sorted(others)))
         return [self._broker_entry(key) for key in keys]
 
-    def describe_default(self) -> list[ConfigEntry]:
+    def describe_default(self) -> list[ConfigValue]:
         """Describes the cluster-wide dynamic values, as Kafka does for the empty broker name."""
-        source = Source.DYNAMIC_DEFAULT_BROKER
+        source = ConfigOrigin.DYNAMIC_DEFAULT_BROKER
         entries = []
         for name, value in self._default.items():
             key = any_broker_key(name)
             shown = None if key.sensitive else value
             synonyms = (Synonym(name, shown, source),)
-            entries.append(ConfigEntry(key, shown, source, not key.dynamic, synonyms))
+            entries.append(ConfigValue(key, shown, source, not key.dynamic, synonyms))
         return entries
 
-    def _topic_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigEntry:
+    def _topic_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigValue:
         synonyms = []
         if key.name in overrides:
-            synonyms.append(Synonym(key.name, overrides[key.name], Source.TOPIC))
+            synonyms.append(Synonym(key.name, overrides[key.name], ConfigOrigin.TOPIC))
         synonyms += self._family(BROKER_SYNONYMS.get(key.name, ()))
         value = key.render(self.effective(overrides, key.name))
-        source = synonyms[0].source if synonyms else Source.DEFAULT
-        return ConfigEntry(key, value, source, False, tuple(synonyms))
+        source = synonyms[0].source if synonyms else ConfigOrigin.DEFAULT
+        return ConfigValue(key, value, source, False, tuple(synonyms))
 
-    def _group_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigEntry:
+    def _group_entry(self, key: ConfigKey, overrides: Mapping[str, str]) -> ConfigValue:
         synonyms = self._broker_synonyms(f"group.{key.name}")
         if key.name in overrides:
-            synonyms.insert(0, Synonym(key.name, overrides[key.name], Source.GROUP))
-        return ConfigEntry(key, synonyms[0].value, synonyms[0].source, False, tuple(synonyms))
+            synonyms.insert(0, Synonym(key.name, overrides[key.name], ConfigOrigin.GROUP))
+        return ConfigValue(key, synonyms[0].value, synonyms[0].source, False, tuple(synonyms))
 
-    def _broker_entry(self, key: ConfigKey) -> ConfigEntry:
+    def _broker_entry(self, key: ConfigKey) -> ConfigValue:
         names = _RETENTION if key.name == _RETENTION[0] else (key.name,)
         synonyms = self._family(names)
         value = None if key.sensitive else key.render(self.broker_value(key.name))
-        source = synonyms[0].source if synonyms else Source.DEFAULT
+        source = synonyms[0].source if synonyms else ConfigOrigin.DEFAULT
         if synonyms and synonyms[0].name != key.name:
-            source = Source.DEFAULT
-        return ConfigEntry(key, value, source, not key.dynamic, tuple(synonyms))
+            source = ConfigOrigin.DEFAULT
+        return ConfigValue(key, value, source, not key.dynamic, tuple(synonyms))
 
     def _family(self, names: Sequence[str]) -> list[Synonym]:
         """Returns the synonyms of a key and of its fallback keys, layer by layer.
@@ -209,7 +262,7 @@ class ConfigLayers:
             synonym
             for name in names
             for synonym in self._broker_synonyms(name)
-            if name == names[0] or names == _RETENTION or synonym.source is not Source.DEFAULT
+            if name == names[0] or names == _RETENTION or synonym.source is not ConfigOrigin.DEFAULT
         ]
         return sorted(found, key=lambda synonym: synonym.source)
 
@@ -217,13 +270,19 @@ class ConfigLayers:
         key = any_broker_key(name)
         found = []
         if name in self._broker:
-            found.append(Synonym(name, self._broker[name], Source.DYNAMIC_BROKER))
+            found.append(Synonym(name, self._broker[name], ConfigOrigin.DYNAMIC_BROKER))
         if name in self._default:
-            found.append(Synonym(name, self._default[name], Source.DYNAMIC_DEFAULT_BROKER))
+            found.append(Synonym(name, self._default[name], ConfigOrigin.DYNAMIC_DEFAULT_BROKER))
         if name in self._static.given:
-            found.append(Synonym(name, key.render(self._static[name]), Source.STATIC_BROKER))
+            found.append(Synonym(name, key.render(self._static[name]), ConfigOrigin.STATIC_BROKER))
         if key.default is not None:
-            found.append(Synonym(name, key.render(key.default), Source.DEFAULT))
+            found.append(Synonym(name, key.render(key.default), ConfigOrigin.DEFAULT))
         if key.sensitive:
             found = [Synonym(item.name, None, item.source) for item in found]
         return found
+
+
+def _client_metrics_entry(key: ConfigKey, own: Mapping[str, str]) -> ConfigValue:
+    source = ConfigOrigin.CLIENT_METRICS if key.name in own else ConfigOrigin.DEFAULT
+    value = own.get(key.name, key.render(key.default))
+    return ConfigValue(key, value, source, False, (Synonym(key.name, value, source),))

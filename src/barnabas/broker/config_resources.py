@@ -1,15 +1,21 @@
-"""Resources with configuration in the protocol, and the checks of changes to them."""
+"""Resources with configuration in the protocol, and the checks of changes to them.
+
+A resource of type BROKER_LOGGER is the log levels of the running broker (KIP-412). The names are
+those of Python's loggers, the levels are Kafka's. Levels are not stored: a restart resets them.
+"""
 
 import enum
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.config import any_broker_key
+from barnabas.broker.config_layers import ConfigLayers, ConfigOrigin, ConfigValue
 from barnabas.broker.handler import HandlerContext, RequestPorts
-from barnabas.broker.listener_keys import any_broker_key
 from barnabas.broker.topics import check_compaction_lags, check_topic_configs
 from barnabas.model.address_limits import closed_to_all
-from barnabas.model.config import ConfigType
+from barnabas.model.config import ConfigKey, ConfigType
+from barnabas.model.config_keys.client_metrics import ClientMetricsSubscription
 from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
@@ -26,8 +32,6 @@ _THREAD_COUNTS = frozenset(
         "num.replica.fetchers",
     }
 )
-
-
 _GROUP_BOUNDS = {
     "consumer.session.timeout.ms": (
         "group.consumer.min.session.timeout.ms",
@@ -38,12 +42,25 @@ _GROUP_BOUNDS = {
         "group.consumer.max.heartbeat.interval.ms",
     ),
 }
+ROOT_LOGGER = "root"
+_LOG_LEVELS = {
+    "TRACE": 5,
+    "DEBUG": logging.DEBUG,
+    "INFO": logging.INFO,
+    "WARN": logging.WARNING,
+    "ERROR": logging.ERROR,
+    "FATAL": logging.CRITICAL,
+}
 
 
 class ConfigPorts(RequestPorts, Protocol):
     """Parts of the broker that checks of configuration changes use."""
 
     layers: ConfigLayers
+
+    def check_certificates(self, changed: Mapping[str, str], /) -> None:
+        """Raises ConfigError if TLS listeners could not use these dynamic values."""
+        ...
 
 
 class AlteredConfig(Protocol):
@@ -62,7 +79,7 @@ class AlteredResource(Protocol):
     def configs(self) -> Sequence[AlteredConfig]: ...
 
 
-class ResourceType(enum.IntEnum):
+class ConfigurableResource(enum.IntEnum):
     """Types of resources with configuration, with the protocol's numbers."""
 
     TOPIC = 2
@@ -72,26 +89,31 @@ class ResourceType(enum.IntEnum):
     GROUP = 32
 
 
-def check_resource(ctx: HandlerContext[ConfigPorts], kind: int, name: str) -> ResourceType:
+def check_resource(ctx: HandlerContext[ConfigPorts], kind: int, name: str) -> ConfigurableResource:
     """Returns the resource type; raises BrokerError if this broker has no such resource."""
-    if kind == ResourceType.TOPIC:
+    if kind == ConfigurableResource.TOPIC:
         problem = topic_name_problem(name)
         if problem is not None:
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         if not ctx.services.metadata.has_topic(name):
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"topic {name} does not exist")
-        return ResourceType.TOPIC
-    if kind == ResourceType.GROUP:
+        return ConfigurableResource.TOPIC
+    if kind == ConfigurableResource.GROUP:
         if not name:
             text = "Default group resources are not allowed."
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
-        return ResourceType.GROUP
-    if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
-        allowed = {str(ctx.services.broker_id), "" if kind == ResourceType.BROKER else None}
+        return ConfigurableResource.GROUP
+    if kind == ConfigurableResource.CLIENT_METRICS:
+        if not name:
+            text = "Client metrics config resource name must not be empty."
+            raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+        return ConfigurableResource.CLIENT_METRICS
+    if kind in (ConfigurableResource.BROKER, ConfigurableResource.BROKER_LOGGER):
+        allowed = {str(ctx.services.broker_id), "" if kind == ConfigurableResource.BROKER else None}
         if name not in allowed:
             text = f"this is broker {ctx.services.broker_id}, the request is about {name!r}"
             raise BrokerError(ErrorCode.INVALID_REQUEST, text)
-        return ResourceType(kind)
+        return ConfigurableResource(kind)
     text = f"resource type {kind} is not supported"
     raise BrokerError(ErrorCode.INVALID_REQUEST, text)
 
@@ -104,28 +126,34 @@ def check_changed_once(resources: Iterable[AlteredResource], resource: AlteredRe
         raise BrokerError(ErrorCode.INVALID_REQUEST, text)
     if len({item.name for item in resource.configs}) != len(resource.configs):
         raise BrokerError(ErrorCode.INVALID_REQUEST, "a key is changed twice")
-    if resource.resource_type == ResourceType.TOPIC and not resource.resource_name:
+    if resource.resource_type == ConfigurableResource.TOPIC and not resource.resource_name:
         raise BrokerError(ErrorCode.INVALID_REQUEST, "the topic name is empty")
 
 
-def entity_of(ctx: HandlerContext[ConfigPorts], kind: ResourceType, name: str) -> tuple[str, str]:
+def entity_of(
+    ctx: HandlerContext[ConfigPorts], kind: ConfigurableResource, name: str
+) -> tuple[str, str]:
     """Returns entity type and name of the resource in the metadata tree."""
-    if kind is ResourceType.TOPIC:
+    if kind is ConfigurableResource.TOPIC:
         return "topics", name
-    if kind is ResourceType.GROUP:
+    if kind is ConfigurableResource.GROUP:
         return "groups", name
+    if kind is ConfigurableResource.CLIENT_METRICS:
+        return "client-metrics", name
     return "brokers", name or DEFAULT_ENTITY
 
 
-def check_values(kind: ResourceType, values: Mapping[str, str | None]) -> dict[str, str]:
+def check_values(kind: ConfigurableResource, values: Mapping[str, str | None]) -> dict[str, str]:
     """Returns the values in their stored form; raises INVALID_CONFIG or INVALID_REQUEST."""
     missing = next((name for name, value in values.items() if value is None), None)
     if missing is not None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, f"{missing} needs a value")
-    if kind is ResourceType.TOPIC:
+    if kind is ConfigurableResource.TOPIC:
         return check_topic_configs(values)
-    if kind is ResourceType.GROUP:
+    if kind is ConfigurableResource.GROUP:
         return dict(_check_group_value(name, value or "") for name, value in values.items())
+    if kind is ConfigurableResource.CLIENT_METRICS:
+        return _check_client_metrics({name: value or "" for name, value in values.items()})
     return dict(_check_broker_value(name, value or "") for name, value in values.items())
 
 
@@ -155,6 +183,14 @@ def _check_group_value(name: str, value: str) -> tuple[str, str]:
     except ConfigError as error:
         raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
     return name, value
+
+
+def _check_client_metrics(values: dict[str, str]) -> dict[str, str]:
+    try:
+        ClientMetricsSubscription.parse(values)
+    except ConfigError as error:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, str(error)) from None
+    return values
 
 
 def _check_group_bounds(config: Mapping[str, Any], values: Mapping[str, str]) -> None:
@@ -190,16 +226,22 @@ def _check_thread_counts(ctx: HandlerContext[ConfigPorts], values: Mapping[str, 
 
 
 def check_together(
-    ctx: HandlerContext[ConfigPorts], kind: ResourceType, values: Mapping[str, str]
+    ctx: HandlerContext[ConfigPorts], kind: ConfigurableResource, values: Mapping[str, str]
 ) -> None:
     """Rejects contradicting values of a topic, and broker values that prevent all connections."""
-    if kind is ResourceType.TOPIC:
+    if kind is ConfigurableResource.TOPIC:
         check_compaction_lags(values)
         return
-    if kind is ResourceType.GROUP:
+    if kind is ConfigurableResource.GROUP:
         _check_group_bounds(ctx.services.config.values, values)
         return
+    if kind is ConfigurableResource.CLIENT_METRICS:
+        return
     _check_thread_counts(ctx, values)
+    try:
+        ctx.services.check_certificates(values)
+    except ConfigError as error:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, str(error)) from None
     if "max.connections.per.ip" not in values:
         return
     name = "max.connections.per.ip.overrides"
@@ -207,3 +249,48 @@ def check_together(
     problem = closed_to_all(int(values["max.connections.per.ip"]), overrides)
     if problem is not None:
         raise BrokerError(ErrorCode.INVALID_REQUEST, problem)
+
+
+# --- Log levels -----------------------------------------------------------------------------------
+
+
+def describe_loggers() -> list[ConfigValue]:
+    """Returns every logger of this process with its effective level."""
+    names = [ROOT_LOGGER, *sorted(logging.root.manager.loggerDict)]
+    return [
+        _logger_entry(name, _level_name(_logger_named(name).getEffectiveLevel())) for name in names
+    ]
+
+
+def check_level(name: str, level: str | None) -> None:
+    """Raises BrokerError if logger or level does not exist; None removes the level."""
+    if name != ROOT_LOGGER and name not in logging.root.manager.loggerDict:
+        raise BrokerError(ErrorCode.INVALID_CONFIG, f"Logger {name} does not exist!")
+    if level is None and name == ROOT_LOGGER:
+        text = "Removing the log level of the root logger is not allowed"
+        raise BrokerError(ErrorCode.INVALID_REQUEST, text)
+    if level is not None and level.upper() not in _LOG_LEVELS:
+        known = ", ".join(sorted(_LOG_LEVELS))
+        text = (
+            f"Cannot set the log level of {name} to {level} as it is not a supported log level. "
+            f"Valid log levels are {known}"
+        )
+        raise BrokerError(ErrorCode.INVALID_CONFIG, text)
+
+
+def set_level(name: str, level: str | None) -> None:
+    """Applies a checked level."""
+    _logger_named(name).setLevel(logging.NOTSET if level is None else _LOG_LEVELS[level.upper()])
+
+
+def _logger_named(name: str) -> logging.Logger:
+    return logging.getLogger() if name == ROOT_LOGGER else logging.getLogger(name)
+
+
+def _level_name(level: int) -> str:
+    return max((number, name) for name, number in _LOG_LEVELS.items() if number <= max(level, 5))[1]
+
+
+def _logger_entry(name: str, level: str) -> ConfigValue:
+    key = ConfigKey(name, ConfigType.STRING, None, "Log level.")
+    return ConfigValue(key, level, ConfigOrigin.BROKER_LOGGER, False, ())

@@ -4,22 +4,18 @@ All configuration is read at start. Afterwards each change creates a node below 
 the name of the entity to read again. The broker of the active controller removes old notifications.
 """
 
-import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 
 from barnabas.broker.config_layers import ConfigLayers
-from barnabas.model.errors import BarnabasError
+from barnabas.model.errors import ConfigError
 from barnabas.model.ids import BrokerId
 from barnabas.zk import paths
+from barnabas.zk.change_notifications import ChangeNotifications
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
-from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError, WatchEvent
+from barnabas.zk.tree import MetadataTree, NoNodeError
 
 _logger = logging.getLogger("barnabas.broker")
-
-_NOTIFICATION_LIFE_MS = 15 * 60 * 1000
-_RETRY_S = 1.0
 
 OnChange = Callable[[str | None], None]
 """Called with the topic whose settings changed, or None for the broker's settings."""
@@ -42,17 +38,19 @@ class ConfigWatch:
         self._layers = layers
         self._broker_id = broker_id
         self._on_change = on_change
-        self._seen = ""
-        self._changed = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._notifications = ChangeNotifications(
+            tree, paths.CONFIG_CHANGES, self._apply, logger=_logger
+        )
 
     async def load(self) -> None:
         """Reads all configuration; must be called before logs are opened."""
-        self._seen = max(await self._tree.children(paths.CONFIG_CHANGES), default="")
+        await self._notifications.skip_existing()
         for name in await self._tree.children("/config/topics"):
             await self.load_topic(paths.desanitize(name))
         for name in await self._tree.children("/config/groups"):
             await self._load_group(paths.desanitize(name))
+        for name in await self._tree.children("/config/client-metrics"):
+            await self._load_client_metrics(paths.desanitize(name))
         await self._load_broker(paths.DEFAULT_ENTITY)
         await self._load_broker(str(self._broker_id))
 
@@ -67,52 +65,17 @@ class ConfigWatch:
 
     def start(self) -> None:
         """Starts to watch the notifications."""
-        self._changed.set()
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="config-watch")
+        self._notifications.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        await self._notifications.stop()
 
     async def purge_notifications(self, now_ms: int) -> None:
         """Removes old notifications; called on the broker of the active controller."""
-        for name in await self._tree.children(paths.CONFIG_CHANGES):
-            path = f"{paths.CONFIG_CHANGES}/{name}"
-            stat = await self._tree.exists(path)
-            if stat is not None and now_ms - stat.ctime_ms > _NOTIFICATION_LIFE_MS:
-                with contextlib.suppress(NoNodeError):
-                    await self._tree.delete(path)
+        await self._notifications.purge(now_ms)
 
-    async def _run(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            try:
-                await self._process()
-            except TreeError as error:
-                _logger.warning("reading configuration changes failed, trying again: %s", error)
-                await asyncio.sleep(_RETRY_S)
-                self._changed.set()
-
-    async def _process(self) -> None:
-        names = await self._tree.children(paths.CONFIG_CHANGES, self._on_event)
-        for name in sorted(name for name in names if name > self._seen):
-            try:
-                data, _ = await self._tree.get(f"{paths.CONFIG_CHANGES}/{name}")
-                await self.reload(ConfigChangeNode.decode(data).entity_path)
-            except NoNodeError:
-                pass
-            except TreeError:
-                raise
-            except BarnabasError as error:
-                _logger.warning("configuration change %s is ignored: %s", name, error)
-            self._seen = name
-
-    def _on_event(self, event: WatchEvent) -> None:
-        self._changed.set()
+    async def _apply(self, notification: bytes) -> None:
+        await self.reload(ConfigChangeNode.decode(notification).entity_path)
 
     async def reload(self, entity_path: str) -> None:
         """Reads an entity again, such as `topics/orders`, and applies its settings."""
@@ -127,12 +90,21 @@ class ConfigWatch:
             self._on_change(name)
         elif kind == "groups":
             await self._load_group(name)
+        elif kind == "client-metrics":
+            await self._load_client_metrics(name)
         elif kind == "brokers" and name in (paths.DEFAULT_ENTITY, str(self._broker_id)):
             await self._load_broker(name)
             self._on_change(None)
 
     async def _load_group(self, group_id: str) -> None:
         self._layers.set_group(group_id, await self._read(paths.config("groups", group_id)))
+
+    async def _load_client_metrics(self, name: str) -> None:
+        values = await self._read(paths.config("client-metrics", name))
+        try:
+            self._layers.set_client_metrics(name, values)
+        except ConfigError as error:  # written by another version
+            _logger.warning("client-metrics %s is ignored: %s", name, error)
 
     async def _load_broker(self, name: str) -> None:
         values = await self._read(paths.config("brokers", name))

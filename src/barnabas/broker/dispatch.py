@@ -4,17 +4,22 @@ As in Kafka, the connection is closed after a frame that cannot be decoded, an A
 served, or an unsupported version. The same applies to a request whose objects would need far more
 memory than its bytes. The exception is ApiVersions: the response to an unsupported version has
 version 0 and contains UNSUPPORTED_VERSION and the served range, so that the client can retry.
+
+One loop serves every client: a request that computes for 50 ms delays all others by as much. So
+`LoopWatch` counts and logs requests that block the loop for a long time. The logger
+`barnabas.request` writes every request at DEBUG.
 """
 
 import asyncio
 import logging
 import struct
-from collections.abc import Awaitable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
 from functools import partial
+from time import perf_counter_ns
 from typing import Any, Protocol
 
 from barnabas.broker.api_versions import ApiVersionsResponses
-from barnabas.broker.duplicates import merge_duplicates
 from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import (
     Deferred,
@@ -28,27 +33,86 @@ from barnabas.broker.handler import (
     Result,
     encode_reply,
 )
-from barnabas.broker.large_requests import LOOP_BUDGET, LargeRequests
-from barnabas.broker.loop_watch import LIMIT_NS, LoopWatch
+from barnabas.broker.large_requests import LOOP_BUDGET, LargeRequests, merge_duplicates
+from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
-from barnabas.net.parts import Part, release_parts
-from barnabas.net.pending import PendingReply, Reply
 from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.replies import Part, PendingReply, Reply, release_parts
 from barnabas.net.server_connection import ServerConnection
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.metrics import Registry
 from barnabas.runtime.rate_limited_log import RateLimitedLog
+from barnabas.wire._produce_hot import FIRST_VERSION, LAST_VERSION, decode_single
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_request_header
-from barnabas.wire.message import Message, WireStruct
+from barnabas.wire.message import Message, WireStruct, decoding_budget
 from barnabas.wire.registry import request_class
 from barnabas.zk.tree import ConnectionLossError, SessionLostError
 
 _logger = logging.getLogger("barnabas.broker")
+_requests = logging.getLogger("barnabas.request")
+SLOW_REQUEST_NS = 50_000_000
 _unpack_start = struct.Struct(">hhi").unpack_from
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
+_PRODUCE = int(ApiKey.PRODUCE)
 _HEADER_BYTES = 8
+
+
+class LoopWatch:
+    """Counts by API; owned by the broker's loop."""
+
+    def __init__(self, clock: Clock, now_ns: Callable[[], int] = perf_counter_ns) -> None:
+        self.now_ns = now_ns
+        self.slow_requests: Counter[str] = Counter()
+        """Number of requests, by API, that blocked the loop for more than 50 ms."""
+        self._log = RateLimitedLog(_logger, clock, period_ms=10_000)
+
+    def held(self, name: str, held_ns: int) -> None:
+        """Counts and logs a request of API `name` that blocked the loop longer than the limit."""
+        self.slow_requests[name] += 1
+        line = "a %s request held the event loop for %d ms; other clients waited"
+        self._log.warning(name, line, name, held_ns // 1_000_000)
+
+    def watched(self, name: str, awaitable: Awaitable[Any]) -> Awaitable[Any]:
+        """Wraps an awaitable to measure each of its steps on the loop."""
+        return _Watched(self, name, awaitable)
+
+
+class _Watched:
+    """Runs the steps of an awaitable and measures each."""
+
+    __slots__ = ("_awaitable", "_name", "_watch")
+
+    def __init__(self, watch: LoopWatch, name: str, awaitable: Awaitable[Any]) -> None:
+        self._watch = watch
+        self._name = name
+        self._awaitable = awaitable
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        steps = self._awaitable.__await__()
+        step: Callable[[], Any] = steps.__next__
+        while True:
+            try:
+                awaited = self._measured(step)
+            except StopIteration as end:
+                return end.value
+            try:
+                yield awaited
+            except BaseException as error:  # noqa: BLE001 - a cancellation, passed on
+                step = partial(steps.throw, error)
+            else:
+                step = steps.__next__
+
+    def _measured(self, step: Callable[[], Any]) -> Any:
+        started_ns = self._watch.now_ns()
+        try:
+            return step()
+        finally:
+            held_ns = self._watch.now_ns() - started_ns
+            if held_ns > SLOW_REQUEST_NS:
+                self._watch.held(self._name, held_ns)
 
 
 class DispatchPorts(RequestPorts, Protocol):
@@ -67,10 +131,12 @@ class Dispatcher:
         interceptor: Interceptor | None = None,
         *,
         clock: Clock | None = None,
+        metrics: RequestMetrics | None = None,
     ) -> None:
         clock = clock or SystemClock()
         self.loop_watch = LoopWatch(clock)
         self._log = RateLimitedLog(_logger, clock)
+        self._metrics = metrics or RequestMetrics(Registry())
         self._large_requests = LargeRequests()
         self._services = services
         self._interceptor = interceptor
@@ -81,17 +147,36 @@ class Dispatcher:
     def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
         watch = self.loop_watch
         started_ns = watch.now_ns()
-        try:
-            return self._dispatch(connection, frame)
-        finally:
-            held_ns = watch.now_ns() - started_ns
-            if held_ns > LIMIT_NS and len(frame) >= _HEADER_BYTES:
-                watch.held(api_name(_unpack_start(frame)[0]), held_ns)
-
-    def _dispatch(self, connection: ServerConnection, frame: memoryview) -> Reply:
         if len(frame) < _HEADER_BYTES:
             raise ProtocolError(f"a frame of {len(frame)} bytes has no request header")
         api_key, version, _ = _unpack_start(frame)
+        try:
+            reply = self._dispatch(connection, frame, api_key, version)
+        finally:
+            held_ns = watch.now_ns() - started_ns
+            if held_ns > SLOW_REQUEST_NS:
+                watch.held(api_name(api_key), held_ns)
+        meter = self._metrics.of(api_key)
+        meter.started(version, len(frame))
+        log = _request_log(connection, frame) if _requests.isEnabledFor(logging.DEBUG) else None
+        if isinstance(reply, PendingReply) and not reply.ready:
+
+            def completed() -> None:
+                total_ns = watch.now_ns() - started_ns
+                meter.completed(held_ns, total_ns)
+                if log is not None:
+                    log(held_ns, total_ns)
+
+            reply.on_completed = completed
+        else:
+            meter.served(held_ns)
+            if log is not None:
+                log(held_ns, held_ns)
+        return reply
+
+    def _dispatch(
+        self, connection: ServerConnection, frame: memoryview, api_key: int, version: int
+    ) -> Reply:
         handler = self._handlers.get(api_key)
         if handler is None:
             raise ConnectionClosedError(Refusal.UNSUPPORTED, f"{api_name(api_key)} is not served")
@@ -100,16 +185,17 @@ class Dispatcher:
         header, offset = decode_request_header(frame)
         context = HandlerContext(header, connection, self._services)
         context.on_encoding_error = self._encoding_failed
+        context.count_errors = self._metrics.count_errors
         try:
             request = self._decode(header, frame, offset, LOOP_BUDGET)
         except DecodingBudgetError:
-            decode = partial(self._decode, header, frame, offset)
+            decode = partial(self._decode_large, header, frame, offset)
             later = self._large_requests.serve(context, handler, decode, self._serve)
             return self._reply_later(context, later)
         return self._reply(context, self._serve(context, handler, request))
 
     def _serve(self, context: RequestContext, handler: Handler, request: Any) -> Result:
-        if handler.api != ApiKey.PRODUCE:
+        if handler.api != _PRODUCE:
             context.request = request
             merge_duplicates(handler.api, request)
         try:
@@ -136,6 +222,10 @@ class Dispatcher:
     def _decode(
         self, header: RequestHeader, frame: memoryview, offset: int, budget: int | None = None
     ) -> Any:
+        if header.api_key == _PRODUCE and FIRST_VERSION <= header.api_version <= LAST_VERSION:
+            single = decode_single(frame, offset)
+            if single is not None:
+                return single
         request_type = self._requests.get(header.api_key)
         if request_type is None:
             request_type = self._requests[header.api_key] = request_class(header.api_key)
@@ -143,6 +233,12 @@ class Dispatcher:
             return request_type.decode(frame, header.api_version, offset, budget)
         except ProtocolError as error:
             raise type(error)(f"{_name(header)}: {error}") from None
+
+    def _decode_large(
+        self, header: RequestHeader, frame: memoryview, offset: int, limit: int | None
+    ) -> Any:
+        budget = decoding_budget(len(frame) - offset)
+        return self._decode(header, frame, offset, budget if limit is None else min(limit, budget))
 
     def _reply(self, context: RequestContext, result: Result) -> Reply:
         if isinstance(result, Message):  # the most frequent case
@@ -239,6 +335,22 @@ class Dispatcher:
             f"{handler.api.name} version {version}, served versions are %d to %d" % handler.versions
         )
         raise ConnectionClosedError(Refusal.UNSUPPORTED, detail)
+
+
+def _request_log(connection: ServerConnection, frame: memoryview) -> Callable[[int, int], None]:
+    """Returns a function that writes the request log: one line when the response is complete."""
+    header, _ = decode_request_header(frame)
+    host, port = connection.stream.peer
+    described = (
+        f"{_name(header)} client={header.client_id} principal={connection.principal} "
+        f"peer={host}:{port} listener={connection.listener_name} bytes={len(frame)}"
+    )
+
+    def write(local_ns: int, total_ns: int) -> None:
+        line = "%s local=%.3f ms total=%.3f ms"
+        _requests.debug(line, described, local_ns / 1e6, total_ns / 1e6)
+
+    return write
 
 
 def _with_short_header(correlation_id: int, body: bytes) -> list[Part]:

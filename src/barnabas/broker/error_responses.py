@@ -3,13 +3,18 @@
 A response has the structure of its request: topics contain partitions. So it is built from the
 arrays of the request, with names and indexes copied. Errors of the whole request (for example
 NOT_COORDINATOR) are set on every level, other errors on the innermost level, as in Kafka.
+
+Errors of a broker that is not the leader also carry the current leader (KIP-951).
 """
 
 import importlib
 from collections.abc import Iterator
 from typing import Any
 
+from barnabas.broker.handler import RequestContext
+from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.registry import response_class
 
@@ -31,9 +36,11 @@ OF_THE_WHOLE_REQUEST = frozenset(
         ErrorCode.INVALID_REQUEST,
     }
 )
-
 _PARTITION_NAMES = ("partition_index", "partition", "index", "partition_id")
 _NOT_THE_ERROR = "topic_config_error_code"
+_HINTED_ERRORS = frozenset(
+    {int(ErrorCode.NOT_LEADER_OR_FOLLOWER), int(ErrorCode.FENCED_LEADER_EPOCH)}
+)
 
 
 def error_response(request: Message, code: ErrorCode) -> Message:
@@ -51,6 +58,11 @@ def tells_error(response: WireStruct, version: int) -> bool:
         return True
     nested = (name for name, _ in _arrays(type(response)) if name in fields)
     return any(tells_error(item, version) for name in nested for item in getattr(response, name))
+
+
+def error_codes(response: Message) -> set[int]:
+    """Returns all error codes of a response other than NONE, at any depth."""
+    return _codes(response)
 
 
 def _mirror(source: Any, kind: type[Any], code: ErrorCode) -> Any:
@@ -127,3 +139,27 @@ def _codes(item: Any) -> set[int]:
         for element in getattr(item, name) or ():
             found |= _codes(element)
     return found - {0}
+
+
+# --- Leader hints ---------------------------------------------------------------------------------
+
+
+def leader_hint(
+    ctx: RequestContext, error_code: int, topic_partition: TopicPartition
+) -> PartitionState | None:
+    """Returns the state with the leader if clients can use it for this error, otherwise None."""
+    if error_code not in _HINTED_ERRORS:
+        return None
+    state = ctx.services.metadata.partition(topic_partition)
+    return state if state is not None and state.leader >= 0 else None
+
+
+def node_endpoints(ctx: RequestContext, leaders: set[BrokerId], make: Any) -> list[Any]:
+    """Returns the addresses of the leaders, built with `make(node_id, host, port, rack)`."""
+    found = []
+    for broker_id in sorted(leaders):
+        broker = ctx.services.metadata.broker(broker_id)
+        endpoint = ctx.endpoint_of(broker) if broker is not None else None
+        if broker is not None and endpoint is not None:
+            found.append(make(broker_id, endpoint.host, endpoint.port, broker.rack))
+    return found

@@ -6,10 +6,17 @@ A read determines file ranges and copies no data. If its result is not sent, it 
 from collections.abc import Callable
 from typing import Protocol
 
-from barnabas.broker.access.fetch_rights import fetch_rights
-from barnabas.broker.fetch_sessions import FetchPlan, FetchSessionCache, FetchTarget, PartitionNews
+from barnabas.broker.access.access import fetch_rights
+from barnabas.broker.access.authorizer_config import Authorizers
+from barnabas.broker.error_responses import leader_hint, node_endpoints
+from barnabas.broker.fetch_sessions import (
+    FetchSessionCache,
+    PartitionChanges,
+    SessionFetchPlan,
+    SessionPartition,
+)
 from barnabas.broker.handler import HandlerContext, RequestPorts
-from barnabas.broker.leader_hints import leader_hint, node_endpoints
+from barnabas.broker.metrics.topic_metrics import TopicMetrics
 from barnabas.model.clock import Clock
 from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.error_codes import ErrorCode
@@ -20,8 +27,8 @@ from barnabas.replication import partition_reader
 from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import FetchSpec, PartitionRead
 from barnabas.replication.partition_reader import needs_high_watermark
+from barnabas.replication.ports import ReplicaLog
 from barnabas.replication.replica_manager import ReplicaManager
-from barnabas.security.authorizer import Authorizer
 from barnabas.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -40,10 +47,11 @@ _ENDPOINTS_FROM = 16
 class FetchPorts(RequestPorts, Protocol):
     """Parts of the broker that a fetch uses."""
 
-    authorizer: Authorizer | None
+    authorizers: Authorizers
     clock: Clock
     fetch_sessions: FetchSessionCache
     replicas: ReplicaManager
+    topic_metrics: TopicMetrics
 
 
 class FetchJob:
@@ -64,7 +72,7 @@ class FetchJob:
     )
 
     def __init__(
-        self, ctx: HandlerContext[FetchPorts], request: FetchRequest, plan: FetchPlan
+        self, ctx: HandlerContext[FetchPorts], request: FetchRequest, plan: SessionFetchPlan
     ) -> None:
         self._ctx = ctx
         self._request = request
@@ -73,13 +81,13 @@ class FetchJob:
         state = request.replica_state
         self._replica_id = BrokerId(request.replica_id if state is None else state.replica_id)
         self._replica_epoch = NO_BROKER_EPOCH if state is None else state.replica_epoch
-        authorizer = ctx.services.authorizer
+        authorizer = ctx.services.authorizers.of(ctx.connection.listener_name)
         self._may_read = (
             None
             if authorizer is None
             else fetch_rights(ctx, authorizer, follower=self._replica_id >= 0)
         )
-        self._reads: list[tuple[FetchTarget, PartitionData]] = []
+        self._reads: list[tuple[SessionPartition, PartitionData]] = []
         self._bytes = 0
         self._failed = False
         self._urgent = False
@@ -97,13 +105,48 @@ class FetchJob:
         self._urgent = False
         services = self._ctx.services
         budget = min(self._request.max_bytes, services.config["fetch.max.bytes"])
+        now_ms = services.clock.monotonic_ms()
         for target in self._plan.targets:
+            if target.read_from is not None and self._is_idle(target, target.read_from, now_ms):
+                continue
             data = self._read_one(target, budget)
             size = len(data.records)
             self._bytes += size
             budget = max(budget - size, 0)
             self._reads.append((target, data))
         return self._failed or self._urgent or self._bytes >= self._request.min_bytes
+
+    def _is_idle(self, target: SessionPartition, partition: Partition, now_ms: int) -> bool:
+        """Whether a session's partition has neither records nor news since the latest read.
+
+        A session with many partitions mostly consists of these, so they are not read: the latest
+        read of this position succeeded in the same leader epoch, in which a leader's log only
+        grows. A follower's fetch is recorded.
+        """
+        log = partition.log
+        if (
+            self._plan.session is None
+            or partition.leader_epoch != target.read_epoch
+            or not partition.is_leader
+            or log.high_watermark != target.sent_high_watermark
+            or log.log_start_offset != target.sent_log_start_offset
+            or self._find(target) is not partition
+            or (self._may_read is not None and not self._is_allowed(self._may_read, target))
+        ):
+            return False
+        if self._replica_id < 0:
+            return self._bound(log) == target.fetch_offset and not self._request.rack_id
+        return partition_reader.try_record_idle_follower(
+            partition, self._replica_id, self._replica_epoch, target.fetch_offset, now_ms
+        )
+
+    def _bound(self, log: ReplicaLog) -> int:
+        """Returns the first offset that the sender of this fetch cannot read yet."""
+        if self._replica_id >= 0:
+            return log.log_end_offset
+        if self._isolation is IsolationLevel.READ_COMMITTED:
+            return log.last_stable_offset
+        return log.high_watermark
 
     def discard(self) -> None:
         """Releases the result of `read`."""
@@ -117,14 +160,9 @@ class FetchJob:
             partition = self._find(target)
             if partition is None or not partition.is_leader:
                 return True
-            log = partition.log
-            if self._replica_id >= 0:
-                end = log.log_end_offset
-            elif self._isolation is IsolationLevel.READ_COMMITTED:
-                end = log.last_stable_offset
-            else:
-                end = log.high_watermark
-            if end != target.fetch_offset or needs_high_watermark(partition, self._replica_id):
+            if self._bound(partition.log) != target.fetch_offset:
+                return True
+            if self._replica_id >= 0 and needs_high_watermark(partition, self._replica_id):
                 return True
         return False
 
@@ -139,6 +177,7 @@ class FetchJob:
                 now_ms=services.clock.monotonic_ms(),
             )
         self._count_replication()
+        self._count_topics()
         answered = self._reads
         if session is not None:
             incremental = self._plan.session is not None
@@ -164,15 +203,34 @@ class FetchJob:
             if partition is not None:
                 throttle.record(partition.topic_partition, len(data.records), now_ms)
 
+    def _count_topics(self) -> None:
+        """Counts the response's bytes and failures by topic."""
+        services = self._ctx.services
+        for target, data in self._reads:
+            size = len(data.records)
+            if not size and not data.error_code:
+                continue
+            topic = target.topic or services.metadata.topic_name(target.topic_id)
+            if topic is None or not services.metadata.has_topic(topic):
+                continue  # names of topics that do not exist must not become labels
+            counters = services.topic_metrics.of(topic)
+            counters.total_fetch += 1
+            if data.error_code:
+                counters.failed_fetch += 1
+            elif self._replica_id >= 0:
+                counters.replication_bytes_out += size
+            else:
+                counters.bytes_out += size
+
     # --- one partition -----------------------------------------------------------------------
 
-    def _find(self, target: FetchTarget) -> Partition | None:
+    def _find(self, target: SessionPartition) -> Partition | None:
         replicas = self._ctx.services.replicas
         if target.topic is None:
             return replicas.partition_by_id(target.topic_id, target.partition)
         return replicas.partition(TopicPartition(target.topic, target.partition))
 
-    def _read_one(self, target: FetchTarget, budget: int) -> PartitionData:
+    def _read_one(self, target: SessionPartition, budget: int) -> PartitionData:
         if self._may_read is not None and not self._is_allowed(self._may_read, target):
             self._failed = True
             return _failure(target, None, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -183,20 +241,23 @@ class FetchJob:
             found = partition_reader.read(partition, self._spec(target, budget))
         except BrokerError as error:
             self._failed = True
+            target.read_from = None
             return _failure(target, partition, error.code)
+        target.read_from, target.read_epoch = partition, partition.leader_epoch
         if found.diverging_epoch is not None or found.preferred_read_replica != NO_BROKER:
             self._failed = True  # errors are sent without waiting
+            target.read_from = None
         elif found.is_urgent:
             self._urgent = True
         return self._data(target, found)
 
-    def _is_allowed(self, may_read: Callable[[str], bool], target: FetchTarget) -> bool:
+    def _is_allowed(self, may_read: Callable[[str], bool], target: SessionPartition) -> bool:
         name = target.topic
         if name is None:
             name = self._ctx.services.metadata.topic_name(target.topic_id)
         return name is None or may_read(name)  # unknown ids are handled below
 
-    def _spec(self, target: FetchTarget, budget: int) -> FetchSpec:
+    def _spec(self, target: SessionPartition, budget: int) -> FetchSpec:
         request = self._request
         return FetchSpec(
             offset=target.fetch_offset,
@@ -212,7 +273,7 @@ class FetchJob:
             leader_only=not request.rack_id,
         )
 
-    def _data(self, target: FetchTarget, found: PartitionRead) -> PartitionData:
+    def _data(self, target: SessionPartition, found: PartitionRead) -> PartitionData:
         aborted = None
         if self._isolation is IsolationLevel.READ_COMMITTED:
             aborted = [AbortedTransaction(t.producer_id, t.first_offset) for t in found.aborted]
@@ -230,7 +291,7 @@ class FetchJob:
             data.diverging_epoch = EpochEndOffset(*found.diverging_epoch)
         return data
 
-    def _why_missing(self, target: FetchTarget) -> ErrorCode:
+    def _why_missing(self, target: SessionPartition) -> ErrorCode:
         metadata = self._ctx.services.metadata
         name = target.topic
         if name is None:
@@ -242,7 +303,7 @@ class FetchJob:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
     def _add_hints(
-        self, response: FetchResponse, answered: list[tuple[FetchTarget, PartitionData]]
+        self, response: FetchResponse, answered: list[tuple[SessionPartition, PartitionData]]
     ) -> None:
         ctx = self._ctx
         leaders: set[BrokerId] = set()
@@ -256,7 +317,9 @@ class FetchJob:
             response.node_endpoints = node_endpoints(ctx, leaders, NodeEndpoint)
 
 
-def _failure(target: FetchTarget, partition: Partition | None, code: ErrorCode) -> PartitionData:
+def _failure(
+    target: SessionPartition, partition: Partition | None, code: ErrorCode
+) -> PartitionData:
     """Returns an error; OFFSET_OUT_OF_RANGE includes the valid range of offsets."""
     data = PartitionData(target.partition, code, -1, -1, -1, records=b"")
     if partition is not None and code is ErrorCode.OFFSET_OUT_OF_RANGE:
@@ -267,9 +330,9 @@ def _failure(target: FetchTarget, partition: Partition | None, code: ErrorCode) 
     return data
 
 
-def _news(data: PartitionData) -> PartitionNews:
+def _news(data: PartitionData) -> PartitionChanges:
     redirected = data.preferred_read_replica >= 0 or data.diverging_epoch is not None
-    return PartitionNews(
+    return PartitionChanges(
         data.error_code,
         len(data.records),
         data.high_watermark,
@@ -278,10 +341,12 @@ def _news(data: PartitionData) -> PartitionNews:
     )
 
 
-def _by_topic(answered: list[tuple[FetchTarget, PartitionData]]) -> list[FetchableTopicResponse]:
+def _by_topic(
+    answered: list[tuple[SessionPartition, PartitionData]],
+) -> list[FetchableTopicResponse]:
     """Groups adjacent partitions of a topic; keeps the order of the partitions."""
     topics: list[FetchableTopicResponse] = []
-    last: FetchTarget | None = None
+    last: SessionPartition | None = None
     for target, data in answered:
         if last is None or target.key[0] != last.key[0]:
             topics.append(FetchableTopicResponse(target.topic or "", target.topic_id, []))

@@ -1,7 +1,7 @@
 """Base types of the request handlers: `ApiHandler`, `HandlerContext` and the kinds of results.
 
-A handler module declares its API with `ApiHandler` and one function `handle(ctx, request)`. The
-function returns one of:
+A handler module declares its APIs with `ApiHandler`, each with a function `handle(ctx, request)`.
+The function returns one of:
 
 - the response, when it is available immediately;
 - a `Deferred`, when the response depends on a later event (its position in the connection's order
@@ -11,10 +11,10 @@ function returns one of:
 
 The dispatcher encodes the returned message in the version of the request.
 
-Each handler module also declares a Protocol with the parts of the broker that it uses (its
-*ports*), and takes a `HandlerContext` of that Protocol. `broker.services.Services` implements all
-of them; mypy verifies that where `broker.handlers` lists the handlers. This module imports none of
-those parts, so they can import it.
+Each handler module also declares Protocols with the parts of the broker that its handlers use
+(their *ports*); a function takes a `HandlerContext` of that Protocol. `broker.services.Services`
+implements all of them; mypy verifies that where `broker.handlers` lists the handlers. This module
+imports none of those parts, so they can import it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,16 +27,21 @@ from barnabas.model.control import Endpoint, LiveBroker
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId
-from barnabas.net.parts import Part
-from barnabas.net.pending import PendingReply
+from barnabas.net.replies import Part, PendingReply
 from barnabas.net.server_connection import ServerConnection
 from barnabas.security.principal import Principal
+from barnabas.wire._produce_hot import encode_single
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_response
 from barnabas.wire.message import Message
+from barnabas.wire.messages.produce import ProduceResponse
 
 Amendment: TypeAlias = Callable[[Any], Any]
 """Changes a response before it is encoded: adds denied items, sets the throttle time."""
+
+
+Denial: TypeAlias = tuple[str, str, str]
+"""An operation that the authorizer denied: operation, resource type, resource name."""
 
 
 Charge: TypeAlias = Callable[[int], None]
@@ -114,7 +119,8 @@ class Deferred(PendingReply):
         reply.when_ready(lambda: self.complete(reply.parts))
 
 
-Result: TypeAlias = Message | Deferred | EncodedBody | NoResponse | Awaitable[Message]
+AvailableResult: TypeAlias = Message | Deferred | EncodedBody | NoResponse
+Result: TypeAlias = AvailableResult | Awaitable[AvailableResult]
 
 
 class Interceptor(Protocol):
@@ -132,6 +138,10 @@ class Interceptor(Protocol):
 
 def encode_reply(header: RequestHeader, response: Message) -> list[Part]:
     """Returns the frame of a response, encoded in the version of its request."""
+    if isinstance(response, ProduceResponse):
+        single = encode_single(header.correlation_id, response, header.api_version)
+        if single is not None:
+            return [single]
     parts = encode_response(header.correlation_id, response, header.api_key, header.api_version)
     return cast(list[Part], parts)
 
@@ -158,6 +168,8 @@ Handler: TypeAlias = ApiHandler[Any]
 class HandlerContext(Generic[PortsT_co]):
     """One request with its connection and the ports of its handler; created per request.
 
+    `count_errors` gets the API and the response before it is encoded.
+
     `request` is the decoded request, from which an error response can be built. It is None for
     Produce: a context that waits for acknowledgements must not keep the frame's memory.
     """
@@ -166,6 +178,8 @@ class HandlerContext(Generic[PortsT_co]):
         "amend",
         "charge",
         "connection",
+        "count_errors",
+        "denials",
         "header",
         "on_encoding_error",
         "request",
@@ -179,7 +193,9 @@ class HandlerContext(Generic[PortsT_co]):
         self.connection = connection
         self.services = services
         self.amend: Amendment | None = None
+        self.denials: list[Denial] | None = None
         self.charge: Charge = free_of_charge
+        self.count_errors: Callable[[int, Message], None] | None = None
         self.request: Message | None = None
         self.on_encoding_error: EncodingErrorHandler | None = None
 
@@ -202,6 +218,8 @@ class HandlerContext(Generic[PortsT_co]):
         try:
             if self.amend is not None:
                 response = self.amend(response)
+            if self.count_errors is not None:
+                self.count_errors(self.header.api_key, response)
             return encode_reply(self.header, response)
         except Exception as error:
             if self.on_encoding_error is None:

@@ -13,25 +13,50 @@ gets the request in slices, and the loop serves other requests between two slice
 
 import asyncio
 import copy
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from barnabas.broker.duplicates import merge_duplicates, merge_fetch
 from barnabas.broker.handler import Handler, HandlerContext, RequestContext, Result, encode_reply
-from barnabas.net.pending import PendingReply
+from barnabas.model.ids import Uuid
 from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.replies import PendingReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
-from barnabas.wire.messages.fetch import FetchRequest
+from barnabas.wire.messages.fetch import FetchRequest, FetchTopic
 
+_ELEMENT_KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
+    ApiKey.METADATA: {"topics": lambda topic: (topic.name, topic.topic_id)},
+    ApiKey.DESCRIBE_GROUPS: {"groups": lambda name: name},
+    ApiKey.CONSUMER_GROUP_DESCRIBE: {"group_ids": lambda name: name},
+    ApiKey.DESCRIBE_TRANSACTIONS: {"transactional_ids": lambda name: name},
+    ApiKey.DESCRIBE_CONFIGS: {
+        "resources": lambda item: (
+            item.resource_type,
+            item.resource_name,
+            None if item.configuration_keys is None else frozenset(item.configuration_keys),
+        )
+    },
+    ApiKey.OFFSET_FETCH: {
+        # Repeated groups with different topics are kept: their results differ.
+        "groups": lambda group: group.group_id if group.topics is None else id(group)
+    },
+}
 LOOP_BUDGET = 1 << 20
 """Estimated memory of a request that is decoded on the loop: a few milliseconds of work."""
 SLICE = 200
 """Elements of a large request that are handled in one turn of the loop."""
-SPARE_PARTITIONS = 10_000
-"""Number of partitions by which a fetch may exceed those of the cluster."""
+SPARE_ELEMENTS = 10_000
+"""Number by which the elements of a request may exceed the partitions of the cluster."""
+ELEMENT_BYTES: dict[ApiKey, int] = {
+    ApiKey.METADATA: 400,
+    ApiKey.FETCH: 700,
+    ApiKey.CREATE_TOPICS: 1500,
+}
+"""Estimated memory of one element (`primitives.over_budget`), with some configs for a new topic.
 
+These requests name partitions or topics. One that names far more than there are is refused before
+it is decoded: decoding a million repetitions would compete with the loop for seconds."""
 # The array of the request that is cut into slices, and the array of the response they fill.
 SLICED: dict[ApiKey, tuple[str, str]] = {
     ApiKey.METADATA: ("topics", "topics"),
@@ -42,9 +67,94 @@ SLICED: dict[ApiKey, tuple[str, str]] = {
     ApiKey.DESCRIBE_PRODUCERS: ("topics", "topics"),
     ApiKey.DESCRIBE_TRANSACTIONS: ("transactional_ids", "transaction_states"),
 }
+# Arrays of requests that are handled as a whole, or whose slices are not cut further. A request
+# that names far more partitions, members or resources than there are would block the loop to return
+# an error for each.
+LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {
+    ApiKey.PRODUCE: (("topic_data", "partition_data"),),
+    ApiKey.FETCH: (("topics", "partitions"), ("forgotten_topics_data", "partitions")),
+    ApiKey.LIST_OFFSETS: (("topics", "partitions"),),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics", "partitions"),),
+    ApiKey.DESCRIBE_PRODUCERS: (("topics", "partition_indexes"),),
+    ApiKey.JOIN_GROUP: (("protocols",),),
+    ApiKey.SYNC_GROUP: (("assignments",),),
+    ApiKey.LEAVE_GROUP: (("members",),),
+    ApiKey.LIST_GROUPS: (("states_filter",), ("types_filter",)),
+    ApiKey.DELETE_GROUPS: (("groups_names",),),
+    ApiKey.DESCRIBE_GROUPS: (("groups",),),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: (("group_ids",),),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: (
+        ("subscribed_topic_names",),
+        ("topic_partitions", "partitions"),
+    ),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: (("resources", "configs"),),
+    ApiKey.ALTER_CONFIGS: (("resources", "configs"),),
+    ApiKey.CREATE_ACLS: (("creations",),),
+    ApiKey.DELETE_ACLS: (("filters",),),
+    ApiKey.ALTER_CLIENT_QUOTAS: (("entries", "ops"),),
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (("deletions",), ("upsertions",)),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (("users",),),
+    ApiKey.OFFSET_COMMIT: (("topics", "partitions"),),
+    ApiKey.OFFSET_FETCH: (
+        ("topics", "partition_indexes"),
+        ("groups", "topics", "partition_indexes"),
+    ),
+    ApiKey.OFFSET_DELETE: (("topics", "partitions"),),
+    ApiKey.TXN_OFFSET_COMMIT: (("topics", "partitions"),),
+    ApiKey.ADD_PARTITIONS_TO_TXN: (
+        ("v3_and_below_topics", "partitions"),
+        ("transactions", "topics", "partitions"),
+    ),
+    ApiKey.WRITE_TXN_MARKERS: (("markers", "topics", "partition_indexes"),),
+    ApiKey.CREATE_DELEGATION_TOKEN: (("renewers",),),
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: (("owners",),),
+    ApiKey.DELETE_RECORDS: (("topics", "partitions"),),
+    ApiKey.DELETE_TOPICS: (("topics",), ("topic_names",)),
+    ApiKey.DESCRIBE_LOG_DIRS: (("topics", "partitions"),),
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",),),
+    ApiKey.CREATE_PARTITIONS: (("topics",),),
+    ApiKey.ELECT_LEADERS: (("topic_partitions", "partitions"),),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (("topics", "partitions"),),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: (("topics", "partition_indexes"),),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (("dirs", "topics", "partitions"),),
+}
 
 Serve = Callable[[RequestContext, Handler, Any], Result]
+Decode = Callable[[int | None], Any]
+"""Decodes the request; the number limits the budget, which is proportional to the size."""
 _T = TypeVar("_T")
+
+
+# --- Repeated elements ----------------------------------------------------------------------------
+
+
+def merge_duplicates(api: ApiKey, request: Any) -> None:
+    """Removes repeated elements from the arrays of the request; keeps the order.
+
+    A response has a result for each element of the request. A small frame could repeat a group,
+    topic or resource a hundred thousand times, and its response would be very large. APIs with
+    short results, such as FindCoordinator, are excluded: as in Kafka, they return a result for
+    every repetition.
+    """
+    for name, key in _ELEMENT_KEYS.get(api, {}).items():
+        items = getattr(request, name)
+        if items and len(items) > 1:
+            setattr(request, name, list({key(item): item for item in items}.values()))
+
+
+def merge_fetch(request: FetchRequest) -> None:
+    """Removes repeated partitions; the last occurrence is kept."""
+    topics: dict[tuple[str, Uuid], FetchTopic] = {}
+    for topic in request.topics:
+        first = topics.setdefault((topic.topic, topic.topic_id), topic)
+        if first is not topic:
+            first.partitions += topic.partitions
+    for topic in topics.values():
+        topic.partitions = list({item.partition: item for item in topic.partitions}.values())
+    request.topics = list(topics.values())
+
+
+# --- Requests decoded in a thread -----------------------------------------------------------------
 
 
 class LargeRequests:
@@ -54,12 +164,13 @@ class LargeRequests:
         self._executor: ThreadPoolExecutor | None = None
 
     async def serve(
-        self, context: RequestContext, handler: Handler, decode: Callable[[], Any], serve: Serve
+        self, context: RequestContext, handler: Handler, decode: Decode, serve: Serve
     ) -> Any:
         """Returns the reply to a request: encoded, or the result of its handler."""
-        request = await self._in_thread(lambda: _decoded(handler.api, decode))
-        if handler.api is ApiKey.FETCH:
-            _check_fetch(context, request)
+        budget = _element_budget(context, handler.api)
+        request, named = await self._in_thread(lambda: _decoded(handler.api, decode, budget))
+        if named > SPARE_ELEMENTS:
+            _check_elements(context, handler.api, named)
         arrays = SLICED.get(handler.api)
         if arrays is not None and len(getattr(request, arrays[0]) or ()) > SLICE:
             response = await _serve_slices(context, handler, request, serve)
@@ -91,20 +202,40 @@ class LargeRequests:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def _decoded(api: ApiKey, decode: Callable[[], Any]) -> Any:
-    request = decode()
+def _decoded(api: ApiKey, decode: Decode, budget: int | None) -> tuple[Any, int]:
+    """Returns the request without repetitions, and the number of its elements."""
+    request = decode(budget)
     if api is ApiKey.FETCH:
         merge_fetch(request)
     merge_duplicates(api, request)
-    return request
+    return request, sum(_elements(request, path) for path in LIMITED_ARRAYS.get(api, ()))
 
 
-def _check_fetch(context: RequestContext, request: FetchRequest) -> None:
-    named = sum(len(topic.partitions) for topic in request.topics)
+def _elements(value: Any, path: tuple[str, ...]) -> int:
+    """Counts the elements of an array at a path of arrays; an empty inner array counts as one."""
+    items = getattr(value, path[0]) or ()
+    if len(path) == 1:
+        return len(items)
+    return sum(max(_elements(item, path[1:]), 1) for item in items)
+
+
+def _known_partitions(context: RequestContext) -> int:
     metadata = context.services.metadata
-    known = sum(len(metadata.partitions(name) or ()) for name in metadata.topics())
-    if named > known + SPARE_PARTITIONS:
-        text = f"a fetch of {named} partitions, the cluster has {known}"
+    return sum(len(metadata.partitions(name) or ()) for name in metadata.topics())
+
+
+def _element_budget(context: RequestContext, api: ApiKey) -> int | None:
+    """Returns the memory of as many elements as the cluster has partitions and some more."""
+    each = ELEMENT_BYTES.get(api)
+    if each is None:
+        return None
+    return each * (_known_partitions(context) + SPARE_ELEMENTS)
+
+
+def _check_elements(context: RequestContext, api: ApiKey, named: int) -> None:
+    known = _known_partitions(context)
+    if named > known + SPARE_ELEMENTS:
+        text = f"{api.name} with {named} elements, the cluster has {known} partitions"
         raise ConnectionClosedError(Refusal.MALFORMED, text)
 
 

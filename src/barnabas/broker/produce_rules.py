@@ -1,7 +1,7 @@
 """Rules of each topic for produced batches, cached until the configuration changes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from barnabas.broker.config_layers import ConfigLayers
@@ -17,6 +17,8 @@ _CODECS = {
     "zstd": Codec.ZSTD,
 }
 _ZSTD_VERSION = 7
+LOOP_BYTES = 1 << 21
+"""Bytes that are decompressed on the loop: up to ten milliseconds with gzip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +32,15 @@ class TopicRules:
     before_zstd: BatchRules
     repacked: BatchRules
     codec: Codec | None
-    level: int | None = None
+    level: int | None
+    current_on_loop: BatchRules
+    before_zstd_on_loop: BatchRules
 
-    def of_version(self, produce_version: int) -> BatchRules:
-        return self.current if produce_version >= _ZSTD_VERSION else self.before_zstd
+    def of_version(self, produce_version: int, *, on_loop: bool = False) -> BatchRules:
+        """Returns the rules for a client; `on_loop` limits the decompressed size further."""
+        if produce_version >= _ZSTD_VERSION:
+            return self.current_on_loop if on_loop else self.current
+        return self.before_zstd_on_loop if on_loop else self.before_zstd
 
 
 class ProduceRules:
@@ -77,8 +84,21 @@ class ProduceRules:
         codec = _CODECS.get(values["compression.type"])
         level = _level(values, codec)
         current = rules(_ZSTD_VERSION)
+        before_zstd = rules(_ZSTD_VERSION - 1)
         repacked = BatchRules(max_message_bytes=current.max_message_bytes, deep=False)
-        return TopicRules(current, rules(_ZSTD_VERSION - 1), repacked, codec, level)
+        return TopicRules(
+            current,
+            before_zstd,
+            repacked,
+            codec,
+            level,
+            current_on_loop=_on_loop(current),
+            before_zstd_on_loop=_on_loop(before_zstd),
+        )
+
+
+def _on_loop(rules: BatchRules) -> BatchRules:
+    return replace(rules, max_decompressed=min(rules.max_decompressed, LOOP_BYTES))
 
 
 def _level(values: Mapping[str, Any], codec: Codec | None) -> int | None:

@@ -3,20 +3,29 @@
 A produce with acks=all waits for the high watermark, a long-polling fetch for enough bytes. Each
 operation is registered under keys (partitions). Code that changes the state of a key calls
 `check(key)`.
+
+`PartitionWaiters` calls `check` when a partition changes. Delayed produce requests are checked
+immediately. Delayed fetches are checked once per partition in the next iteration of the loop, so
+producers get their response before consumers get the data, and many appends wake each consumer only
+once.
 """
 
 import abc
 from collections.abc import Callable, Hashable, Iterable
 from typing import Protocol
 
+from barnabas.replication.partition import Partition
 
-class Timer(Protocol):
+CallSoon = Callable[[Callable[[], None]], object]
+
+
+class TimerHandle(Protocol):
     """A scheduled call that can be cancelled, such as asyncio's TimerHandle."""
 
     def cancel(self) -> None: ...
 
 
-Schedule = Callable[[float, Callable[[], None]], Timer]
+Schedule = Callable[[float, Callable[[], None]], TimerHandle]
 """`schedule(delay_s, callback)`, such as the loop's call_later."""
 
 
@@ -33,7 +42,7 @@ class DelayedOperation(abc.ABC):
     def __init__(self) -> None:
         self.completed = False
         self.keys: tuple[Hashable, ...] = ()
-        self.timer: Timer | None = None
+        self.timer: TimerHandle | None = None
 
     @abc.abstractmethod
     def try_complete(self) -> bool:
@@ -78,6 +87,7 @@ class Purgatory:
         watched = self._watchers.get(key)
         if watched is None:
             return
+        # A copy: completing an operation removes it, and its response may start the next request.
         for operation in list(watched):
             if not operation.completed and operation.try_complete():
                 self._complete(operation, expired=False)
@@ -112,3 +122,47 @@ class Purgatory:
                 watched.pop(operation, None)
                 if not watched:
                     del self._watchers[key]
+
+
+class PartitionWaiters:
+    """A `PartitionListener`; owned by the broker's loop."""
+
+    def __init__(
+        self,
+        produce: Purgatory,
+        fetch: Purgatory,
+        call_soon: CallSoon,
+        after_append: Callable[[Partition], None],
+        leader_changed: Callable[[Partition], None],
+    ) -> None:
+        self._produce = produce
+        self._fetch = fetch
+        self._call_soon = call_soon
+        self._after_append = after_append
+        self._leader_changed = leader_changed
+        self._moved: dict[Partition, None] = {}
+
+    def on_append(self, partition: Partition) -> None:
+        self._after_append(partition)
+        if self._fetch.watches(partition):
+            self._wake_fetches(partition)
+
+    def on_high_watermark(self, partition: Partition) -> None:
+        self._produce.check(partition)
+        if self._fetch.watches(partition):
+            self._wake_fetches(partition)
+
+    def on_leader_change(self, partition: Partition) -> None:
+        self._leader_changed(partition)
+        self._produce.check(partition)
+        self._wake_fetches(partition)
+
+    def _wake_fetches(self, partition: Partition) -> None:
+        if not self._moved:
+            self._call_soon(self._check_fetches)
+        self._moved[partition] = None
+
+    def _check_fetches(self) -> None:
+        moved, self._moved = self._moved, {}
+        for partition in moved:
+            self._fetch.check(partition)

@@ -35,7 +35,7 @@ _TREE_POLL_S = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class NewTopic:
+class TopicSpec:
     """A topic to create. `assignment` excludes `partitions` and `replication_factor`."""
 
     name: str
@@ -46,7 +46,7 @@ class NewTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedTopic:
+class TopicCreation:
     """The created topic; with `validate_only`, the topic that would be created, without an id."""
 
     topic_id: Uuid | None
@@ -76,8 +76,8 @@ class Topics:
     # --- topics ----------------------------------------------------------------------------
 
     async def create(
-        self, topic: NewTopic, *, validate_only: bool = False, charge: Charge = free_of_charge
-    ) -> CreatedTopic:
+        self, topic: TopicSpec, *, validate_only: bool = False, charge: Charge = free_of_charge
+    ) -> TopicCreation:
         """Checks and writes a topic; call `wait_for_leaders` to wait for its leaders."""
         self._check_name(topic.name)
         configs = check_topic_configs(topic.configs)
@@ -86,7 +86,7 @@ class Topics:
         topic_id = None
         if not validate_only:
             topic_id = await self._admin.create_topic(topic.name, assignment, configs)
-        return CreatedTopic(topic_id, len(assignment), len(assignment[0]), configs)
+        return TopicCreation(topic_id, len(assignment), len(assignment[0]), configs)
 
     async def delete(self, name: str, charge: Charge = free_of_charge) -> None:
         if not self._layers.broker_value("delete.topic.enable"):
@@ -203,7 +203,7 @@ class Topics:
                 text = f"topic {name} collides with {other}: '.' and '_' are equal in metric names"
                 raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, text)
 
-    def _assign(self, topic: NewTopic) -> Mapping[int, Replicas]:
+    def _assign(self, topic: TopicSpec) -> Mapping[int, Replicas]:
         if topic.assignment:
             if (topic.partitions, topic.replication_factor) != (DEFAULT, DEFAULT):
                 text = "an assignment excludes the number of partitions and the replication factor"

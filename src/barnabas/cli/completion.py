@@ -111,8 +111,7 @@ def _values(action: argparse.Action) -> Iterable[str]:
 
 def _names(kind: str) -> list[str]:
     # Start-up time: most completions need no cluster.
-    from barnabas.cli.framework.connection import Connection
-    from barnabas.cli.framework.settings import client_settings
+    from barnabas.cli.framework.connection import Connection, client_settings
 
     try:
         settings = client_settings(argparse.Namespace(), os.environ)

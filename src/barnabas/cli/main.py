@@ -4,18 +4,19 @@ Only the module of the called subcommand is imported, so `--help` and usage erro
 A subcommand is a module with `add_arguments(parser)`, `run(arguments) -> int` and an `EXAMPLE` for
 its help. A tool of Apache Kafka that prints a fixed text before its errors has an `ERROR_PREFIX`.
 
-Exit codes: 0 success, 1 the operation failed, 2 wrong usage, 3 a check failed, 130 Ctrl-C.
+Exit codes: 0 success, 1 the operation failed, 2 wrong usage, 3 a check failed, 130 Ctrl-C. Tools
+with the flags of Apache Kafka's scripts exit with 1 after wrong usage, as Apache's do.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from barnabas.cli.commands import COMMANDS, Command, find
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
-from barnabas.cli.framework.loading import load
+from barnabas.cli.framework.verbs import HelpFormatter, examples, load
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.extras import missing_package
 from barnabas.model.version import VERSION
@@ -30,15 +31,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = find(name)
     if command is None:
         return _without_command(arguments)
-    return guarded(f"barnabas {name}", lambda: _run(command, name, arguments[1:]))
+    return guarded(
+        f"barnabas {name}",
+        lambda: _run(command, name, arguments[1:]),
+        usage=FAILED if command.apache else USAGE,
+    )
 
 
-def guarded(name: str, work: Callable[[], int]) -> int:
-    """Calls `work`; turns every expected failure into one line on stderr and an exit code."""
+def guarded(name: str, work: Callable[[], int], *, usage: int = USAGE) -> int:
+    """Calls `work`; turns every expected failure into one line on stderr and an exit code.
+
+    `usage` is the exit code after a wrong argument or setting.
+    """
     try:
         return work()
     except ConfigError as error:
-        return _report_error(f"{name}: ", error, USAGE)
+        return _report_error(f"{name}: ", error, usage)
     except BarnabasError as error:
         return _report_error(f"{name}: ", error, FAILED)
     except KeyboardInterrupt:
@@ -63,8 +71,6 @@ def _run(command: Command, name: str, arguments: list[str]) -> int:
     module = load(command.module)
     parser = make_parser(module, f"barnabas {name}")
     if command.apache:
-        from barnabas.cli.apache.flags import long_flags  # start-up time of the other commands
-
         arguments = long_flags(parser, arguments)
     _set_up_logging()
     if command.apache and not arguments:
@@ -80,18 +86,36 @@ def _run(command: Command, name: str, arguments: list[str]) -> int:
         return _report_error(prefix, error, FAILED)
 
 
+def long_flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
+    """Returns the arguments with `-topic` replaced by `--topic` where only the long name exists."""
+    known = set(parser._option_string_actions)  # noqa: SLF001 - argparse has no public list of options
+    found = []
+    for argument in arguments:
+        flag, equals, value = argument.partition("=")
+        single = flag.startswith("-") and not flag.startswith("--") and flag not in known
+        wanted = single and any(name.startswith(f"-{flag}") for name in known)
+        found.append(f"-{flag}{equals}{value}" if wanted and len(flag) > 2 else argument)
+    return found
+
+
+class ApacheParser(argparse.ArgumentParser):
+    """A parser with the exit code of Apache Kafka's tools for wrong usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(FAILED, f"{self.prog}: error: {message}\n")
+
+
 def make_parser(module: Any, name: str) -> argparse.ArgumentParser:
     """Returns the parser of a command; the docstring of its module is the description."""
-    # Start-up time: `barnabas --version` and unknown commands need no parser of a command.
-    from barnabas.cli.framework.verbs import HelpFormatter, examples
-
     example = getattr(module, "EXAMPLE", "")
-    parser = argparse.ArgumentParser(
+    apache = module.__name__.startswith("barnabas.cli.apache")
+    parser = (ApacheParser if apache else argparse.ArgumentParser)(
         name,
         description=module.__doc__,
         epilog=examples(example) if example else None,
         formatter_class=HelpFormatter,
-        allow_abbrev=module.__name__.startswith("barnabas.cli.apache"),
+        allow_abbrev=apache,
     )
     module.add_arguments(parser)
     return parser
@@ -160,7 +184,7 @@ def _report_error(prefix: str, error: BarnabasError | str, code: int) -> int:
     text = str(error)
     for note in getattr(error, "__notes__", ()):
         text += "" if note.removeprefix("for ") in text else f" ({note})"
-    from barnabas.cli.framework.render import printable  # start-up time: only errors need it
+    from barnabas.cli.framework.output import printable  # start-up time: only errors need it
 
     sys.stderr.write(f"{prefix}{printable(text)}\n")
     return code

@@ -66,6 +66,11 @@ class Outbox:
             sender = asyncio.get_running_loop().create_task(self._drain(broker_id, queue))
             self._senders[broker_id] = sender
 
+    @property
+    def queued(self) -> int:
+        """Number of commands that are not delivered yet."""
+        return sum(len(queue) for queue in self._queues.values())
+
     def pause(self) -> None:
         """Stop sending: the session is suspended, so another controller may have been elected."""
         self._open.clear()

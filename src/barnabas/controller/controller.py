@@ -11,16 +11,21 @@ takes part in the election again.
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from time import perf_counter_ns
 from typing import Protocol, TypeVar
 
 from barnabas.controller.active.active_controller import ActiveController
-from barnabas.controller.active.epoch_state import ControllerEpoch, ControllerEpochState
+from barnabas.controller.active.epoch_state import (
+    ControllerEpoch,
+    ControllerEpochState,
+    ControllerStats,
+)
 from barnabas.controller.active.fenced_tree import ControllerMovedError
 from barnabas.controller.channels import BrokerChannels
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.election import CurrentController, resign, stand_for_election
-from barnabas.controller.event_queue import EventQueue
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.clock import Clock
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
@@ -36,8 +41,111 @@ from barnabas.zk.tree import (
     WatchEvent,
 )
 
-_log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
+Event = Callable[[], Awaitable[None]]
+_log = logging.getLogger(__name__)
+
+
+class EventQueue:
+    """Runs events in order of arrival; `on_error` receives exceptions and decides what to do.
+
+    Watches, replies and requests only add events; none of them changes the controller's state
+    itself. An event may have a key. While an event with that key is queued, another one is not
+    added: a hundred changes of /brokers/topics need one read of its children.
+    """
+
+    def __init__(
+        self, on_error: Callable[[Exception], None], stats: ControllerStats | None = None
+    ) -> None:
+        self._on_error = on_error
+        self._stats = stats or ControllerStats()
+        self._events: deque[tuple[str | None, str, Event, int]] = deque()
+        self._waiting: set[str] = set()
+        self._wake = asyncio.Event()
+        self._allowed = asyncio.Event()
+        self._allowed.set()
+
+    def __len__(self) -> int:
+        """Number of events that wait."""
+        return len(self._events)
+
+    def put(self, key: str | None, run: Event, kind: str = "") -> None:
+        """Queue an event; metrics name it by `kind`, or by the first part of its key."""
+        if key is not None:
+            if key in self._waiting:
+                return
+            self._waiting.add(key)
+        self._events.append((key, kind or event_kind(key or ""), run, perf_counter_ns()))
+        self._wake.set()
+
+    def put_first(self, run: Event) -> None:
+        """Queue `run` before all other events; used to recover state after an error."""
+        self._events.appendleft((None, "controller", run, perf_counter_ns()))
+        self._wake.set()
+
+    async def call(self, run: Callable[[], Awaitable[_Result]], kind: str = "request") -> _Result:
+        """Queue a request and wait for its result; raises the request's exception."""
+        result: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+
+        async def complete() -> None:
+            if result.cancelled():
+                return
+            try:
+                value = await run()
+            except Exception as error:
+                if not result.done():
+                    result.set_exception(error)
+                raise
+            if not result.done():
+                result.set_result(value)
+
+        self.put(None, complete, kind)
+        return await result
+
+    def pause(self) -> None:
+        """Start no further event until `resume`."""
+        self._allowed.clear()
+
+    def resume(self) -> None:
+        self._allowed.set()
+
+    async def run(self) -> None:
+        """Process events until the task is cancelled."""
+        while True:
+            await self._allowed.wait()
+            if not self._events:
+                self._wake.clear()
+                await self._wake.wait()
+                continue
+            key, kind, event, queued_ns = self._events.popleft()
+            if key is not None:
+                self._waiting.discard(key)
+            await self._process(kind, event, queued_ns)
+            # An event may finish without yielding to the loop. Other callbacks must run between
+            # two events, for example the session listener that calls `pause`.
+            await asyncio.sleep(0)
+
+    async def _process(self, kind: str, event: Event, queued_ns: int) -> None:
+        started_ns = perf_counter_ns()
+        self._stats.queue_time.record(started_ns - queued_ns)
+        self._stats.running = kind
+        try:
+            await event()
+        except Exception as error:  # noqa: BLE001 - the controller's top-level loop
+            self._on_error(error)
+        finally:
+            self._stats.processed(kind, perf_counter_ns() - started_ns)
+
+
+def event_kind(key: str) -> str:
+    """Returns the part of an event's key that does not name a broker or an epoch.
+
+    >>> event_kind("log dirs of 3 in 7"), event_kind("topics in 7")
+    ('log dirs', 'topics')
+    """
+    for word in (" in ", " of ", " by "):
+        key = key.partition(word)[0]
+    return key
 
 
 class Registration(Protocol):
@@ -64,7 +172,8 @@ class Controller:
         self._clock = clock
         self._config = config or ControllerConfig()
         self._registration = registration
-        self._events = EventQueue(self._on_error)
+        self.stats = ControllerStats()
+        self._events = EventQueue(self._on_error, self.stats)
         self._current = CurrentController(NO_BROKER, 0)
         self._epoch_state: ControllerEpochState | None = None
         self._active: ActiveController | None = None
@@ -88,6 +197,24 @@ class Controller:
             self._epoch_state.controller_epoch.epoch if self._epoch_state else self._current.epoch
         )
 
+    @property
+    def queued_events(self) -> int:
+        """Number of events that wait in the controller's queue."""
+        return len(self._events)
+
+    @property
+    def queued_commands(self) -> int:
+        """Number of commands that brokers have not confirmed yet; 0 if not the controller."""
+        return self._epoch_state.outbox.queued if self._epoch_state is not None else 0
+
+    @property
+    def deletions(self) -> tuple[int, int]:
+        """Number of topics to be deleted, and how many of them cannot be deleted now."""
+        if self._epoch_state is None:
+            return 0, 0
+        context = self._epoch_state.context
+        return len(context.topics_to_delete), len(context.blocked_deletions)
+
     async def start(self) -> None:
         """Take part in an election now, and later whenever there is no controller."""
         self._tree.add_session_listener(self._on_session)
@@ -95,7 +222,7 @@ class Controller:
         self._tasks.append(loop.create_task(self._events.run()))
         if self._config.auto_leader_rebalance_enable:
             self._tasks.append(loop.create_task(self._schedule_leader_rebalance()))
-        await self._events.call(self._check_controller)
+        await self._events.call(self._check_controller, "controller")
 
     async def stop(self) -> None:
         """Stop without closing the session; closing it deletes /controller and lets others win."""
@@ -143,7 +270,12 @@ class Controller:
             controller_epoch.broker_id, controller_epoch.epoch, self._tree.session_id
         )
         self._epoch_state = ControllerEpochState(
-            controller_epoch, self._tree, self._channels, self._config, self._events
+            controller_epoch,
+            self._tree,
+            self._channels,
+            self._config,
+            self._events,
+            self.stats,
         )
         await self._begin(self._epoch_state)
 
@@ -218,25 +350,29 @@ class Controller:
         self, broker_id: BrokerId, broker_epoch: int, changes: Sequence[AlterPartitionChange]
     ) -> dict[TopicPartition, AlterPartitionReply]:
         """Apply ISR changes that a partition leader proposes (AlterPartition)."""
-        return await self._request(lambda c: c.isr.alter(broker_id, broker_epoch, changes))
+        return await self._request(
+            "isr change", lambda c: c.isr.alter(broker_id, broker_epoch, changes)
+        )
 
     async def controlled_shutdown(
         self, broker_id: BrokerId, broker_epoch: int
     ) -> list[TopicPartition]:
         """Move leadership away from a broker; returns the partitions it still leads."""
-        return await self._request(lambda c: c.shutdown.shut_down(broker_id, broker_epoch))
+        return await self._request(
+            "controlled shutdown", lambda c: c.shutdown.shut_down(broker_id, broker_epoch)
+        )
 
     async def elect_leaders(
         self, kind: ElectionKind, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ErrorCode]:
         """Run preferred or unclean elections; None selects every partition that needs one."""
-        return await self._request(lambda c: c.preferred.elect(kind, partitions))
+        return await self._request("leader election", lambda c: c.preferred.elect(kind, partitions))
 
     async def alter_reassignments(
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
         """Start reassignments; a target of None cancels one."""
-        return await self._request(lambda c: c.reassignments.alter(targets))
+        return await self._request("reassignment", lambda c: c.reassignments.alter(targets))
 
     async def list_reassignments(
         self, partitions: Collection[TopicPartition] | None = None
@@ -246,9 +382,11 @@ class Controller:
         async def ask(active: ActiveController) -> dict[TopicPartition, ReplicaAssignment]:
             return active.reassignments.in_progress(partitions)
 
-        return await self._request(ask)
+        return await self._request("reassignment list", ask)
 
-    async def _request(self, ask: Callable[[ActiveController], Awaitable[_Result]]) -> _Result:
+    async def _request(
+        self, kind: str, ask: Callable[[ActiveController], Awaitable[_Result]]
+    ) -> _Result:
         async def run() -> _Result:
             if self._active is None:
                 raise BrokerError(ErrorCode.NOT_CONTROLLER)
@@ -259,7 +397,7 @@ class Controller:
 
         if self._active is None:
             raise BrokerError(ErrorCode.NOT_CONTROLLER)
-        return await self._events.call(run)
+        return await self._events.call(run, kind)
 
     async def _schedule_leader_rebalance(self) -> None:
         while True:

@@ -25,19 +25,47 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import Header
 
+_APPEND_ERRORS = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
 ReplyT = TypeVar("ReplyT")
-
 Token = int
 """Identifies one parked request of one shard; never reused."""
 
 
+def coordinator_error(append_error: ErrorCode) -> ErrorCode:
+    """Returns the error for a member or producer whose record could not be appended."""
+    return _APPEND_ERRORS.get(append_error, append_error)
+
+
+def offset_commit_error(append_error: ErrorCode) -> ErrorCode:
+    """Returns the error for an offset commit; the client caused a record that is too large."""
+    if append_error in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
+        return ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+    return coordinator_error(append_error)
+
+
 class CoordinatorRecord(NamedTuple):
-    """One record of a coordinator's topic; a None value is a tombstone."""
+    """One record of a coordinator's topic; a None value is a tombstone.
+
+    Headers are for tools that read the topic; a coordinator does not read them.
+    """
 
     key: bytes
     value: bytes | None
+    headers: Sequence[Header] = ()
 
 
 class ProducerSession(NamedTuple):

@@ -1,8 +1,8 @@
-"""Which coordinator partitions this broker serves, and since which leader epoch.
+"""The coordinator partitions that this broker serves, with their leader epochs.
 
-Loading and unloading are keyed by leader epoch, so that commands that arrive late, twice or out
-of order do no harm (KAFKA-15468 reloaded a loaded shard; KAFKA-16118 failed to unload one).
-Pure bookkeeping: the driver reads logs and keeps the shards.
+Every call names a leader epoch, so that late, repeated or reordered commands have no effect
+(KAFKA-15468 reloaded a loaded shard; KAFKA-16118 did not unload one). Pure: the driver reads logs
+and keeps the shards.
 """
 
 import enum
@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 
 
 class ShardState(enum.Enum):
-    """LOADING answers COORDINATOR_LOAD_IN_PROGRESS, ACTIVE serves; FAILED is retried by a new
-    election at a higher epoch, or by `begin_load` at the same one (KAFKA-9307)."""
+    """State of one shard.
+
+    LOADING: requests get COORDINATOR_LOAD_IN_PROGRESS. ACTIVE: serves. FAILED: loaded again in a
+    higher epoch, or by `begin_load` in the same one (KAFKA-9307).
+    """
 
     LOADING = "loading"
     ACTIVE = "active"
@@ -32,7 +35,7 @@ class CoordinatorDirectory:
     _resigned: dict[int, int] = field(default_factory=dict)
 
     def state(self, partition: int) -> ShardState | None:
-        """None when this broker is not the coordinator."""
+        """Returns the state, or None if this broker is not the coordinator."""
         entry = self._entries.get(partition)
         return entry.state if entry is not None else None
 
@@ -44,9 +47,9 @@ class CoordinatorDirectory:
         return sorted(self._entries)
 
     def begin_load(self, partition: int, epoch: int) -> bool:
-        """Whether the driver must load now; False for a repeated or out-dated election.
+        """Returns whether the driver must load now; False for a repeated or outdated election.
 
-        A load under way at an older epoch is superseded: its `finish_load` will be refused.
+        It supersedes a load in progress with an older epoch, whose `finish_load` returns False.
         """
         if epoch <= self._resigned.get(partition, -1):
             return False
@@ -59,18 +62,17 @@ class CoordinatorDirectory:
         return True
 
     def finish_load(self, partition: int, epoch: int) -> bool:
-        """Whether the shard loaded at `epoch` may serve; False when it was superseded."""
+        """Returns whether the shard loaded at `epoch` may serve; False if it was superseded."""
         return self._end_load(partition, epoch, ShardState.ACTIVE)
 
     def fail_load(self, partition: int, epoch: int) -> bool:
-        """The load broke. Whether that still matters."""
+        """Marks a load as failed; returns whether it was the current one."""
         return self._end_load(partition, epoch, ShardState.FAILED)
 
     def unload(self, partition: int, epoch: int | None) -> bool:
-        """Whether the driver must drop the shard; None (replica deleted) unloads at any epoch.
+        """Returns whether the driver must drop the shard; None (replica deleted) matches any epoch.
 
-        An unload older than the current load is out of date and ignored; elections up to
-        `epoch` that arrive after it are ignored too.
+        An unload older than the current load is ignored, and so are later elections up to `epoch`.
         """
         entry = self._entries.get(partition)
         if epoch is not None:

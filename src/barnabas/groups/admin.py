@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable, Sequence
 
-from barnabas.coordination.append_errors import offset_commit_error
+from barnabas.coordination.outcome import offset_commit_error
 from barnabas.groups.classic import membership
 from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.consumer import describe as consumer
+from barnabas.groups.consumer import membership as consumer
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
 from barnabas.groups.offsets import expiry
 from barnabas.groups.offsets.store import OffsetStore
 from barnabas.groups.registry import Group, GroupTable
-from barnabas.groups.replies import (
+from barnabas.groups.requests import (
     DeleteGroupsReply,
     DescribedConsumerGroup,
     DescribedGroup,

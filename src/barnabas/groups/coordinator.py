@@ -6,55 +6,55 @@ describes. When the broker loses the leadership, the driver executes the outcome
 drops the shard.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from barnabas.coordination.outcome import CoordinatorRecord
-from barnabas.groups import admin, membership
-from barnabas.groups.config import GroupConfig
+from barnabas.groups import admin, routing
 from barnabas.groups.consumer import heartbeat as consumer_heartbeat
-from barnabas.groups.offsets import commit, expiry, fetch
-from barnabas.groups.offsets.store import OffsetStore
+from barnabas.groups.offsets import commit, expiry
+from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
 from barnabas.groups.registry import GroupTable
 from barnabas.groups.replay import replay
-from barnabas.groups.replies import (
+from barnabas.groups.requests import (
     ConsumerGroupHeartbeatReply,
+    ConsumerGroupHeartbeatRequest,
     DescribedConsumerGroup,
     DescribedGroup,
     HeartbeatReply,
-    JoinGroupReply,
-    LeaveGroupReply,
-    ListedGroup,
-    OffsetDeleteReply,
-    OffsetFetchReply,
-    SyncGroupReply,
-)
-from barnabas.groups.requests import (
-    ConsumerGroupHeartbeatRequest,
     HeartbeatRequest,
+    JoinGroupReply,
     JoinGroupRequest,
+    LeaveGroupReply,
     LeaveGroupRequest,
+    ListedGroup,
     OffsetCommitRequest,
+    OffsetDeleteReply,
     OffsetDeleteRequest,
+    OffsetFetchReply,
     OffsetFetchRequest,
+    SyncGroupReply,
     SyncGroupRequest,
     TxnOffsetCommitRequest,
 )
 from barnabas.groups.step import (
     GroupAppend,
+    GroupConfig,
     GroupContext,
     GroupOutcome,
     GroupSettingsOf,
+    GroupStats,
     GroupStep,
+    TimerKey,
+    TopicsImage,
     no_group_settings,
 )
-from barnabas.groups.timers import TimerKey
-from barnabas.groups.topics_image import TopicsImage
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
 
 NewId = Callable[[], str]
-"""Makes the random part of a member id: a uuid in its usual text form."""
+"""Returns the random part of a member id: a UUID as text."""
 
 
 class GroupCoordinatorShard:
@@ -70,31 +70,34 @@ class GroupCoordinatorShard:
         topics: TopicsImage,
         new_id: NewId,
         group_settings: GroupSettingsOf = no_group_settings,
+        stats: GroupStats | None = None,
     ) -> None:
-        self._around = GroupContext(config, topics, new_id, group_settings=group_settings)
+        self._around = GroupContext(
+            config, topics, new_id, group_settings=group_settings, stats=stats or GroupStats()
+        )
         self._groups = GroupTable()
         self._offsets = OffsetStore()
 
     # Loading
 
     def replay(self, record: CoordinatorRecord, producer_id: int = -1) -> None:
-        """Apply one record read from the log; `producer_id` is set for transactional batches."""
+        """Applies one record of the log; `producer_id` is set for transactional batches."""
         replay(self._groups, self._offsets, record, producer_id)
 
     def loaded(self, now_ms: int) -> GroupOutcome:
-        """Everything is replayed: start the members' timers."""
+        """Starts the timers of the members, after all records are replayed."""
         step = self._step(now_ms)
-        membership.start_timers(step, self._groups)
+        routing.start_timers(step, self._groups)
         return step.outcome
 
     def unload(self) -> GroupOutcome:
-        """Answer every parked request with NOT_COORDINATOR; the driver drops the timers."""
+        """Completes every parked request with NOT_COORDINATOR; the driver drops the timers."""
         step = self._step(0)
-        membership.dismiss_all(step, self._groups)
+        routing.dismiss_all(step, self._groups)
         return step.outcome
 
     def reconfigure(self, config: GroupConfig) -> None:
-        """Settings for what comes; timers that run keep their time."""
+        """Applies new settings; running timers keep their time."""
         self._around.config = config
 
     # Settling
@@ -112,7 +115,7 @@ class GroupCoordinatorShard:
     def join_group(self, request: JoinGroupRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
         try:
-            membership.join(step, self._groups, request)
+            routing.join(step, self._groups, request)
         except BrokerError as error:
             return GroupOutcome(reply=JoinGroupReply(error.code, request.member_id))
         return _finish(step.outcome)
@@ -120,7 +123,7 @@ class GroupCoordinatorShard:
     def sync_group(self, request: SyncGroupRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
         try:
-            membership.sync(step, self._groups, request)
+            routing.sync(step, self._groups, request)
         except BrokerError as error:
             return GroupOutcome(reply=SyncGroupReply(error.code))
         return _finish(step.outcome)
@@ -128,7 +131,7 @@ class GroupCoordinatorShard:
     def heartbeat(self, request: HeartbeatRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
         try:
-            membership.heartbeat(step, self._groups, request)
+            routing.heartbeat(step, self._groups, request)
         except BrokerError as error:
             return GroupOutcome(reply=HeartbeatReply(error.code))
         return step.outcome
@@ -136,7 +139,7 @@ class GroupCoordinatorShard:
     def leave_group(self, request: LeaveGroupRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
         try:
-            membership.leave(step, self._groups, request)
+            routing.leave(step, self._groups, request)
         except BrokerError as error:
             return GroupOutcome(reply=LeaveGroupReply(error.code))
         return step.outcome
@@ -152,9 +155,9 @@ class GroupCoordinatorShard:
         return step.outcome
 
     def on_timer(self, key: TimerKey, now_ms: int) -> GroupOutcome:
-        """A timer set by an earlier outcome has fired. The outcome has no reply."""
+        """Handles a timer of an earlier outcome. The outcome has no reply."""
         step = self._step(now_ms)
-        membership.on_timer(step, self._groups, key)
+        routing.on_timer(step, self._groups, key)
         return step.outcome
 
     # Offsets
@@ -168,7 +171,7 @@ class GroupCoordinatorShard:
         return step.outcome
 
     def commit_txn_offsets(self, request: TxnOffsetCommitRequest, now_ms: int) -> GroupOutcome:
-        """Records go into a transactional batch of `outcome.producer`."""
+        """Stores offsets of a transaction; the batch belongs to `outcome.producer`."""
         step = self._step(now_ms)
         try:
             commit.commit_txn(step, self._groups, self._offsets, request)
@@ -177,12 +180,18 @@ class GroupCoordinatorShard:
         return step.outcome
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
-        """A marker is in this partition, just appended or replayed: publish or drop what the
-        producer has pending."""
+        """Publishes or drops the pending offsets of a producer, after its marker was appended or
+        replayed."""
         self._offsets.end_transaction(producer_id, commit=commit)
 
     def fetch_offsets(self, request: OffsetFetchRequest) -> OffsetFetchReply:
-        return fetch.fetch(self._groups, self._offsets, request)
+        return commit.fetch(self._groups, self._offsets, request)
+
+    def committed_offsets(self) -> Iterator[tuple[str, TopicPartition, CommittedOffset]]:
+        """Yields group, partition and offset of every committed offset."""
+        for group_id in list(self._offsets.group_ids()):
+            for topic_partition, committed in self._offsets.of_group(group_id).items():
+                yield group_id, topic_partition, committed
 
     def delete_offsets(self, request: OffsetDeleteRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
@@ -193,15 +202,19 @@ class GroupCoordinatorShard:
         return step.outcome
 
     def expire(self, now_ms: int) -> GroupOutcome:
-        """Tombstones for expired offsets and for groups with nothing left; run periodically
-        (`offsets.retention.check.interval.ms`), and again at once while there are records: one
-        step removes a bounded number. The outcome has no reply."""
+        """Removes expired offsets, and empty groups without offsets.
+
+        Called periodically (`offsets.retention.check.interval.ms`), and again at once while the
+        outcome has records: one step removes a limited number. The outcome has no reply.
+        """
         step = self._step(now_ms)
-        return self._remove(step, expiry.expired(step, self._groups, self._offsets))
+        removal = expiry.expired(step, self._groups, self._offsets)
+        step.stats.expired_offsets += len(removal.offsets)
+        return self._remove(step, removal)
 
     def topics_deleted(self, topics: Iterable[str], now_ms: int) -> GroupOutcome:
-        """Tombstones for committed offsets of these topics; run again while there are records,
-        as with `expire`. No reply."""
+        """Removes the committed offsets of these topics; called again while the outcome has
+        records, as `expire`. The outcome has no reply."""
         removal = expiry.OffsetRemoval.nothing()
         found = self._offsets.partitions_of_topic(frozenset(topics))
         removal.offsets += islice(found, expiry.MAX_TOMBSTONES)
@@ -217,15 +230,15 @@ class GroupCoordinatorShard:
     def list_groups(
         self, states: Iterable[str] = (), types: Iterable[str] = ()
     ) -> list[ListedGroup]:
-        """Groups in any of these states and types (both case-insensitive); empty means all."""
+        """Returns the groups in these states and types (case-insensitive); empty means all."""
         return admin.list_groups(self._groups, states, types)
 
     def describe_group(self, group_id: str) -> DescribedGroup:
-        """For DescribeGroups (classic)."""
+        """Describes a classic group."""
         return admin.describe_group(self._groups, group_id)
 
     def describe_consumer_group(self, group_id: str) -> DescribedConsumerGroup:
-        """For ConsumerGroupDescribe (KIP-848)."""
+        """Describes a KIP-848 group."""
         return admin.describe_consumer_group(self._groups, self._around, group_id)
 
     def _step(self, now_ms: int) -> GroupStep:
@@ -241,7 +254,7 @@ class GroupCoordinatorShard:
 
 
 def _finish(outcome: GroupOutcome) -> GroupOutcome:
-    """A request parked and completed within one step is simply answered."""
+    """Turns the completion of a request that was parked in the same step into its reply."""
     if outcome.parked is None or not outcome.settled:
         return outcome
     for completion in outcome.completions:

@@ -1,9 +1,9 @@
-"""The consumer's own protocol inside the classic one: subscriptions and assignments.
+"""The consumer protocol embedded in the classic one: subscriptions and assignments.
 
-To a classic coordinator these bytes are opaque, except that it reads the subscribed topics to
-know which offsets may expire. KIP-848 groups read and write them to serve classic members.
-Both begin with an int16 version; a version newer than known is read as the newest known one,
-of which it is an extension by definition.
+The coordinator of a classic group does not interpret these bytes, except that it reads the
+subscribed topics to decide which offsets may expire. KIP-848 groups read and write them for classic
+members. Both begin with an int16 version. A newer version is decoded as the newest supported one,
+which it extends by definition.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ TopicPartitions = Mapping[str, frozenset[int]]
 
 
 def embedded_version(data: bytes) -> int:
-    """The version at the front of a subscription or assignment."""
+    """Returns the version of a subscription or assignment."""
     version = version_of(data)
     if version < 0:
         raise ProtocolError(f"version {version} of the embedded consumer protocol")
@@ -36,13 +36,13 @@ def decode_subscription(data: bytes) -> ConsumerProtocolSubscription:
 
 
 def subscribed_topics(data: bytes) -> frozenset[str]:
-    """The topics of a subscription; version 0 is a prefix of all others."""
+    """Returns the topics of a subscription; version 0 is a prefix of all others."""
     embedded_version(data)
     return frozenset(ConsumerProtocolSubscription.decode(memoryview(data), 0, 2).topics)
 
 
 def decode_assignment(data: bytes) -> dict[str, frozenset[int]]:
-    """Empty bytes are the assignment of a member that got none."""
+    """Returns the assignment; empty bytes mean that the member has none."""
     if not data:
         return {}
     message = decode_versioned(ConsumerProtocolAssignment, data)

@@ -4,11 +4,23 @@ Keys begin with an int16 that names the kind of record: 0-1 committed offset, 2 
 3-8 and 16 KIP-848 groups. Values begin with an int16 version.
 """
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from barnabas.coordination.outcome import CoordinatorRecord
-from barnabas.wire.coordinator_records import encode_versioned
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.consumer.group import (
+    ConsumerGroupMember,
+    Partitions,
+    ResolvedRegex,
+    TopicMetadata,
+)
+from barnabas.groups.offsets.store import CommittedOffset
+from barnabas.model.records import Header
+from barnabas.wire.coordinator_records import (
+    REBALANCE_REASON,
+    REBALANCE_START_MS,
+    encode_versioned,
+)
 from barnabas.wire.messages import consumer_group_current_member_assignment_key as current_key
 from barnabas.wire.messages import consumer_group_current_member_assignment_value as current_value
 from barnabas.wire.messages import consumer_group_member_metadata_key as member_key
@@ -32,12 +44,6 @@ from barnabas.wire.messages.group_metadata_value import GroupMetadataValue, Memb
 from barnabas.wire.messages.offset_commit_key import OffsetCommitKey
 from barnabas.wire.messages.offset_commit_value import OffsetCommitValue
 
-if TYPE_CHECKING:
-    from barnabas.groups.classic.group import ClassicGroup
-    from barnabas.groups.consumer.group import ResolvedRegex, TopicMetadata
-    from barnabas.groups.consumer.member import ConsumerGroupMember, Partitions
-    from barnabas.groups.offsets.store import CommittedOffset
-
 _OFFSET_KEY_VERSION = 1
 _OFFSET_VALUE_VERSION = 3
 _OFFSET_VALUE_WITH_EXPIRY_VERSION = 1
@@ -48,9 +54,9 @@ _GROUP_VALUE_VERSION = 3
 
 
 def offset_commit(
-    group_id: str, topic: str, partition: int, committed: "CommittedOffset"
+    group_id: str, topic: str, partition: int, committed: CommittedOffset
 ) -> CoordinatorRecord:
-    """Version 3 keeps the leader epoch; an explicit expiry (old clients) needs version 1."""
+    """Encodes a commit: version 3 has the leader epoch, version 1 an expiry (old clients)."""
     expires = committed.expire_timestamp_ms
     value = OffsetCommitValue(
         offset=committed.offset,
@@ -77,9 +83,9 @@ def _offset_key(group_id: str, topic: str, partition: int) -> bytes:
 
 
 def group_metadata(
-    group: "ClassicGroup", assignments: Mapping[str, bytes], now_ms: int
+    group: ClassicGroup, assignments: Mapping[str, bytes], now_ms: int
 ) -> CoordinatorRecord:
-    """A generation with its members and their assignments."""
+    """Encodes a generation with its members and their assignments."""
     value = GroupMetadataValue(
         protocol_type=group.protocol_type or "",
         generation=group.generation_id,
@@ -105,7 +111,18 @@ def group_metadata(
     return CoordinatorRecord(
         encode_versioned(GroupMetadataKey(group.group_id), 2),
         encode_versioned(value, _GROUP_VALUE_VERSION),
+        _rebalance_headers(group.rebalance_reason, group.rebalance_start_ms),
     )
+
+
+def _rebalance_headers(reason: str, start_ms: int | None) -> Sequence[Header]:
+    """Returns headers for tools that show why and when a group rebalanced."""
+    headers: list[Header] = []
+    if reason:
+        headers.append((REBALANCE_REASON, reason.encode()))
+    if start_ms is not None:
+        headers.append((REBALANCE_START_MS, str(start_ms).encode()))
+    return headers
 
 
 def group_tombstone(group_id: str) -> CoordinatorRecord:
@@ -115,13 +132,14 @@ def group_tombstone(group_id: str) -> CoordinatorRecord:
 # KIP-848 groups
 
 
-def consumer_epoch(group_id: str, epoch: int) -> CoordinatorRecord:
+def consumer_epoch(group_id: str, epoch: int, reason: str = "") -> CoordinatorRecord:
     value = epoch_value.ConsumerGroupMetadataValue(epoch=epoch)
-    return CoordinatorRecord(_epoch_key(group_id), encode_versioned(value, 0))
+    headers = _rebalance_headers(reason, None)
+    return CoordinatorRecord(_epoch_key(group_id), encode_versioned(value, 0), headers)
 
 
 def consumer_subscription_metadata(
-    group_id: str, metadata: Mapping[str, "TopicMetadata"]
+    group_id: str, metadata: Mapping[str, TopicMetadata]
 ) -> CoordinatorRecord:
     topics = [
         topics_value.TopicMetadata(
@@ -133,7 +151,7 @@ def consumer_subscription_metadata(
     return CoordinatorRecord(_topics_key(group_id), encode_versioned(value, 0))
 
 
-def consumer_member(group_id: str, member: "ConsumerGroupMember") -> CoordinatorRecord:
+def consumer_member(group_id: str, member: ConsumerGroupMember) -> CoordinatorRecord:
     classic = None
     if member.classic is not None:
         classic = member_value.ClassicMemberMetadata(
@@ -157,8 +175,8 @@ def consumer_member(group_id: str, member: "ConsumerGroupMember") -> Coordinator
     return CoordinatorRecord(_member_key(group_id, member.member_id), encode_versioned(value, 0))
 
 
-def consumer_current_assignment(group_id: str, member: "ConsumerGroupMember") -> CoordinatorRecord:
-    def topics(partitions: "Partitions") -> list[current_value.TopicPartitions]:
+def consumer_current_assignment(group_id: str, member: ConsumerGroupMember) -> CoordinatorRecord:
+    def topics(partitions: Partitions) -> list[current_value.TopicPartitions]:
         return [
             current_value.TopicPartitions(topic_id=topic_id, partitions=sorted(numbers))
             for topic_id, numbers in sorted(partitions.items())
@@ -175,7 +193,7 @@ def consumer_current_assignment(group_id: str, member: "ConsumerGroupMember") ->
 
 
 def consumer_target_member(
-    group_id: str, member_id: str, partitions: "Partitions"
+    group_id: str, member_id: str, partitions: Partitions
 ) -> CoordinatorRecord:
     value = target_value.ConsumerGroupTargetAssignmentMemberValue(
         topic_partitions=[
@@ -191,7 +209,7 @@ def consumer_target_epoch(group_id: str, epoch: int) -> CoordinatorRecord:
     return CoordinatorRecord(_target_epoch_key(group_id), encode_versioned(value, 0))
 
 
-def consumer_regex(group_id: str, regex: str, resolved: "ResolvedRegex") -> CoordinatorRecord:
+def consumer_regex(group_id: str, regex: str, resolved: ResolvedRegex) -> CoordinatorRecord:
     value = regex_value.ConsumerGroupRegularExpressionValue(
         topics=sorted(resolved.topics),
         version=resolved.image_version,

@@ -8,16 +8,16 @@ a newer broker may have written them.
 from typing import Any
 
 from barnabas.coordination.outcome import CoordinatorRecord
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicGroupMember
-from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
-from barnabas.groups.consumer.member import (
+from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
+from barnabas.groups.consumer.group import (
     NO_PARTITIONS,
     ClassicMetadata,
+    ConsumerGroup,
     ConsumerGroupMember,
     MemberState,
     Partitions,
+    ResolvedRegex,
+    TopicMetadata,
 )
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
 from barnabas.groups.registry import GroupTable
@@ -113,7 +113,7 @@ def _classic_group(groups: GroupTable, group_id: str, value: Any) -> None:
 
 
 def _classic_member(one: Any, value: Any) -> ClassicGroupMember:
-    """The record keeps the selected protocol only; records of version 0 lack a time-out."""
+    """Decodes a member. A record has only the selected protocol; version 0 has no timeout."""
     rebalance_timeout_ms = one.rebalance_timeout if one.rebalance_timeout > 0 else -1
     return ClassicGroupMember(
         member_id=one.member_id,

@@ -102,13 +102,25 @@ class ConfigTable:
     {'linger.ms': 10}
     """
 
-    def __init__(self, keys: Iterable[ConfigKey], advice: Mapping[str, str] | None = None) -> None:
-        """Creates a table; `advice` maps keys of other clients to the text of their error."""
+    def __init__(
+        self,
+        keys: Iterable[ConfigKey],
+        advice: Mapping[str, str] | None = None,
+        plugin_prefixes: tuple[str, ...] = (),
+    ) -> None:
+        """Creates a table.
+
+        Args:
+            advice: Maps keys of other clients to the text of their error.
+            plugin_prefixes: Keys that begin so are settings of the application's own classes;
+                their values are not parsed.
+        """
         self._keys = {key.name: key for key in keys}
         self._aliases = {
             alias.name: (key, alias.factor) for key in self._keys.values() for alias in key.aliases
         }
         self._advice = advice or {}
+        self._plugin_prefixes = plugin_prefixes
 
     def __iter__(self) -> Iterator[ConfigKey]:
         return iter(self._keys.values())
@@ -130,7 +142,7 @@ class ConfigTable:
 
     def given(self, names: Iterable[str]) -> set[str]:
         """Returns the canonical names of the keys that a user has set."""
-        return {self.key(name).name for name in names}
+        return {self._plugin_key(name) or self.key(name).name for name in names}
 
     def translate(self, name: str, raw: object) -> tuple[str, object]:
         """Returns the canonical name of a key and its value, converted from an alias.
@@ -139,6 +151,9 @@ class ConfigTable:
         >>> ConfigTable([buffer]).translate("kb", "2")
         ('buffer.bytes', 2048)
         """
+        plugin_key = self._plugin_key(name)
+        if plugin_key is not None:
+            return plugin_key, raw
         key, factor = self._find(name)
         return key.name, raw if factor == 1 else _parse_integer(key, raw) * factor
 
@@ -151,11 +166,19 @@ class ConfigTable:
             if own_name in seen:
                 raise ConfigError(f"{own_name} is given twice: {seen[own_name]!r} and {name!r}")
             seen[own_name] = name
-            values[own_name] = self._keys[own_name].parse(value)
+            key = self._keys.get(own_name)
+            values[own_name] = value if key is None else key.parse(value)
         missing = [key.name for key in self if key.required and key.name not in seen]
         if missing:
             raise ConfigError(f"missing required configuration: {', '.join(missing)}")
         return values
+
+    def _plugin_key(self, name: str) -> str | None:
+        """Returns the dotted name of a key of an application's class; None for other keys."""
+        for text in (name, name.replace("_", ".")):
+            if text.startswith(self._plugin_prefixes):
+                return text
+        return None
 
     def _find(self, name: str) -> tuple[ConfigKey, int]:
         """Returns the key with this name or alias, and the factor that converts its value."""
@@ -288,3 +311,20 @@ def _parse_text(key: ConfigKey, raw: object) -> str:
     if isinstance(raw, list | tuple):
         return ",".join(str(item) for item in raw)
     raise ConfigError(f"{key.name}={raw!r}: must be text")
+
+
+def merged(config: object, options: Mapping[str, object]) -> dict[str, object]:
+    """Returns the configuration of a client: a mapping and keywords, which override it.
+
+    Raises:
+        ConfigError: `config` is not a mapping, for example a topic or an address.
+
+    >>> merged({"client.id": "a"}, {"linger_ms": 5})
+    {'client.id': 'a', 'linger_ms': 5}
+    """
+    if config is not None and not isinstance(config, Mapping):
+        raise ConfigError(
+            f"the configuration must be a mapping or keywords, not {config!r}; "
+            "for example bootstrap_servers='localhost:9092'; topics are given to subscribe()"
+        )
+    return {**(config or {}), **options}

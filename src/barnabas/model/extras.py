@@ -14,6 +14,16 @@ _EXTRAS = {
     "yaml": "spark",
     "sqlglot": "sql",
     "prompt_toolkit": "sql",
+    "nicegui": "console",
+    "fastapi": "console",
+    "starlette": "console",
+    "pydantic": "console",
+    "uvicorn": "console",
+    "httpx": "console",
+    "jsonpath": "console",
+    "regex": "console",
+    "google": "console",
+    "opentelemetry": "otel",
 }
 
 

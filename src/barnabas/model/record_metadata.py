@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class RecordMetadata(NamedTuple):
-    """Where the broker stored one record; the offset is -1 with acks=0."""
+    """Partition and offset of a stored record; the offset is -1 with acks=0."""
 
     topic: str
     partition: int

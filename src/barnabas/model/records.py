@@ -3,10 +3,16 @@
 import enum
 
 Header = tuple[str, bytes | None]
-
 NO_TIMESTAMP = -1
 NO_SEQUENCE = -1
 NO_EPOCH = -1
+
+# Timestamps with a special meaning in ListOffsets.
+LATEST_TIMESTAMP = -1
+EARLIEST_TIMESTAMP = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL_TIMESTAMP = -4
+LATEST_TIERED_TIMESTAMP = -5
 
 
 class Codec(enum.IntEnum):

@@ -1,4 +1,4 @@
-"""Admits the connections of a broker's listeners within the slots that they share.
+"""Admits the connections of a broker's listeners within the slots that they share (KIP-402).
 
 A listener without a free slot stops accepting, so that new connections wait in the system's queue,
 and is called back when a connection closes. If there are too many connections, connections of
@@ -6,12 +6,73 @@ unprotected listeners are closed: idle ones first, the least recently used befor
 """
 
 import heapq
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from barnabas.net.connection_slots import ConnectionSlots, SlotLimits
 from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ServerConnection
+
+NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SlotLimits:
+    """`of_listeners` and `of_ips` contain specific limits, by listener name and by address."""
+
+    total: int = NO_LIMIT
+    of_listeners: Mapping[str, int] = field(default_factory=dict)
+    per_ip: int = NO_LIMIT
+    of_ips: Mapping[str, int] = field(default_factory=dict)
+
+
+class ConnectionSlots:
+    """Numbers of open connections, and their limits.
+
+    No IO: it counts, `ConnectionAdmission` closes connections. All listeners of a broker share one
+    instance. The inter-broker listener is protected if clients have a separate listener: it may
+    exceed the total limit, and connections of other listeners are closed instead.
+    """
+
+    def __init__(self, limits: SlotLimits | None = None, protected: str | None = None) -> None:
+        """`protected` is the name of a listener."""
+        self.limits = limits or SlotLimits()
+        self.protected = protected
+        self._total = 0
+        self._of_listeners: Counter[str] = Counter()
+        self._of_ips: Counter[str] = Counter()
+
+    def has_room(self, listener: str) -> bool:
+        """Whether a listener may accept; without a specific limit, the total limit applies."""
+        limits = self.limits
+        if self._of_listeners[listener] >= limits.of_listeners.get(listener, limits.total):
+            return False
+        return listener == self.protected or self._total < limits.total
+
+    def welcomes(self, host: str) -> bool:
+        """Whether an address may open one more connection."""
+        return self._of_ips[host] < self.limits.of_ips.get(host, self.limits.per_ip)
+
+    def take(self, listener: str, host: str) -> None:
+        self._total += 1
+        self._of_listeners[listener] += 1
+        self._of_ips[host] += 1
+
+    def give_back(self, listener: str, host: str) -> None:
+        self._total -= 1
+        self._of_listeners[listener] -= 1
+        self._of_ips[host] -= 1
+        if not self._of_ips[host]:
+            del self._of_ips[host]
+
+    @property
+    def surplus(self) -> int:
+        """Returns the number of connections above the total limit.
+
+        It is positive after the limit was lowered, or after the protected listener accepted.
+        """
+        return max(0, self._total - self.limits.total)
 
 
 class Admitted(Protocol):
@@ -24,11 +85,11 @@ class Admitted(Protocol):
     def connections(self) -> Collection[ServerConnection]: ...
 
     def accept_again(self) -> None:
-        """Called when a slot may be free."""
+        """Accepts connections again; called when a slot may be free."""
         ...
 
 
-class Admission:
+class ConnectionAdmission:
     """Shared by listeners of one loop, which owns it."""
 
     def __init__(self, slots: ConnectionSlots | None = None) -> None:

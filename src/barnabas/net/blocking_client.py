@@ -13,22 +13,24 @@ from typing import Any
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
-from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
+from barnabas.net.client_protocol import (
+    FIRST_API_VERSIONS,
+    ClientProtocol,
+    FrameReceiver,
+    VersionRanges,
+    choose_version,
+    version_ranges,
+    versions_request,
+)
 from barnabas.net.connection_options import (
+    MIN_REAUTHENTICATION_S,
     SESSION_SHARE,
     Address,
     ConnectionOptions,
     connect_problem,
 )
 from barnabas.net.diagnosis import diagnose, tls_failure
-from barnabas.net.version_agreement import (
-    FIRST_API_VERSIONS,
-    VersionRanges,
-    choose_version,
-    version_ranges,
-    versions_request,
-)
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.wire.message import Message
 
 CAN_WAIT_FOR_ALL = sys.platform == "linux"
@@ -46,6 +48,7 @@ class BlockingConnection:
         self._receiver = FrameReceiver()
         self._socket: socket.socket | None = None
         self._expires_s: float | None = None
+        self._can_log_in_again = False
 
     @classmethod
     def open(cls, address: Address, options: ConnectionOptions) -> "BlockingConnection":
@@ -69,8 +72,8 @@ class BlockingConnection:
 
     @property
     def closed(self) -> bool:
-        """Whether it is closed, or the broker will soon close it because the session ends."""
-        if self._expires_s is not None and time.monotonic() >= self._expires_s:
+        """Whether it is closed; closes it if its session is too short to authenticate again."""
+        if self._session_over() and not self._can_log_in_again:
             self.close()
         return self._socket is None
 
@@ -81,7 +84,14 @@ class BlockingConnection:
     def send(
         self, request: Message, *, version: int | None = None, timeout_s: float | None = None
     ) -> Any:
-        """Sends a request and waits for its response."""
+        """Sends a request and waits for its response; authenticates again before if it is due."""
+        if self._session_over() and self._can_log_in_again:
+            self._log_in_again()
+        return self._exchange(request, version, timeout_s)
+
+    def _exchange(
+        self, request: Message, version: int | None = None, timeout_s: float | None = None
+    ) -> Any:
         chosen = self.version_of(type(request)) if version is None else version
         limit = self._options.request_timeout_s if timeout_s is None else timeout_s
         peer, deadline_s = self._open_socket(), time.monotonic() + limit
@@ -93,7 +103,9 @@ class BlockingConnection:
         except TimeoutError:
             self.close()
             name = type(request).__name__
-            raise DeadlineError(f"{self.address} did not answer {name} in {limit:g} s") from None
+            raise DeadlineError(
+                f"{self.address} did not respond to {name} in {limit:g} s"
+            ) from None
         except OSError as error:
             self.close()
             raise UnavailableError(f"{self.address} closed the connection: {error}") from error
@@ -115,7 +127,7 @@ class BlockingConnection:
                 peer = options.tls.wrap_socket(peer, server_hostname=address.host)
         except TimeoutError:
             limit = options.connect_timeout_s
-            raise DeadlineError(f"{address} did not answer within {limit:g} s") from None
+            raise DeadlineError(f"{address} did not respond within {limit:g} s") from None
         except ssl.SSLError as error:
             raise _tls_failure(address, error) from error
         except OSError as error:
@@ -138,10 +150,22 @@ class BlockingConnection:
         try:
             while True:
                 request, version = steps.send(answer)
-                answer = self.send(request, version=version)
+                answer = self._exchange(request, version)
         except StopIteration as over:
-            if over.value:
-                self._expires_s = time.monotonic() + over.value * SESSION_SHARE / 1000
+            session_s = over.value * SESSION_SHARE / 1000
+            self._expires_s = time.monotonic() + session_s if session_s else None
+            self._can_log_in_again = session_s >= MIN_REAUTHENTICATION_S
+
+    def _log_in_again(self) -> None:
+        """Authenticates again on this connection (KIP-368)."""
+        try:
+            self._log_in()
+        except BarnabasError:
+            self.close()
+            raise
+
+    def _session_over(self) -> bool:
+        return self._expires_s is not None and time.monotonic() >= self._expires_s
 
     def _open_socket(self) -> socket.socket:
         if self._socket is None:

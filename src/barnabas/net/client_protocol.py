@@ -2,24 +2,130 @@
 
 A broker responds to the requests of a connection in their order, so the only state is a queue of
 pending requests. A driver fills `FrameReceiver` with received bytes: small responses share one
-scratch buffer, a large one is received directly into separate memory.
+scratch buffer, a large one is received directly into separate memory. The version of each request
+is the highest that client and broker support.
 """
 
+import mmap
+import sys
 from collections import deque
 from struct import Struct
 from typing import Any, NamedTuple
 
-from barnabas.model.errors import ProtocolError
-from barnabas.net.response_memory import ResponseMemory
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ProtocolError
+from barnabas.model.version import VERSION
+from barnabas.net.connection_options import Address
+from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
 from barnabas.wire.message import Message
+from barnabas.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from barnabas.wire.primitives import Part
 from barnabas.wire.registry import response_class
 
+SOFTWARE_NAME = "barnabas"
+FIRST_API_VERSIONS = 3
+VersionRanges = dict[int, tuple[int, int]]
+ROOMS = 2
+"""Number of rooms that are kept."""
+SMALL_RESPONSES = 64
+"""Number of consecutive small responses after which the rooms are freed."""
+_SMALLEST_STEP = 16  # bits: 64 KiB
+_STEPS_PER_DOUBLING = 3  # bits: a room is up to an eighth larger than the requested size
+_CAN_RESIZE = sys.platform == "linux"
 SCRATCH_BYTES = 64 * 1024
 DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 MAX_CORRELATION_ID = 2**31 - 1
 _INT32 = Struct(">i")
+
+
+# --- Versions -------------------------------------------------------------------------------------
+
+
+def versions_request() -> ApiVersionsRequest:
+    """Returns the first request of every connection."""
+    return ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=VERSION)
+
+
+def version_ranges(response: ApiVersionsResponse) -> VersionRanges:
+    """Returns the version ranges of the broker; raises BrokerError if the response has an error."""
+    if response.error_code:
+        raise BrokerError(ErrorCode.of(response.error_code))
+    return {item.api_key: (item.min_version, item.max_version) for item in response.api_keys}
+
+
+def choose_version(request: type[Message], served: VersionRanges, address: Address) -> int:
+    """Returns the version to send; raises UNSUPPORTED_VERSION with the ranges of both sides."""
+    low, high = served.get(request.API_KEY, (0, -1))
+    version = min(high, request.MAX_VERSION)
+    if version < max(low, request.MIN_VERSION):
+        name = ApiKey(request.API_KEY).name
+        offer = f"serves {name} {low} to {high}" if high >= 0 else f"does not serve {name}"
+        raise BrokerError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"{address} {offer}, this client has {request.MIN_VERSION} to {request.MAX_VERSION}",
+        )
+    return version
+
+
+# --- Memory of responses --------------------------------------------------------------------------
+
+
+class ResponseMemory:
+    """The rooms of one connection; owned by its driver. Any thread may release views.
+
+    The system must clear new memory page by page, which takes longer than receiving into it. Also,
+    an allocator keeps a varying number of freed 16 MB buffers, so the resident size of a consumer
+    would vary. Therefore a connection keeps two buffers ("rooms") of the largest sizes needed: one
+    for the response that is read and one for the next. If no room is free, a response gets separate
+    memory, which is freed after use. After a number of small responses the rooms are freed.
+    """
+
+    __slots__ = ("_rooms", "_small")
+
+    def __init__(self) -> None:
+        self._rooms: list[mmap.mmap] = []
+        self._small = 0  # responses since the last large one
+
+    def take(self, size: int) -> memoryview:
+        """Returns memory of `size` bytes with undefined contents and no other views."""
+        self._small = 0
+        if not _CAN_RESIZE:
+            return memoryview(bytearray(size))
+        # The smallest room that is large enough, otherwise the largest, which grows least.
+        self._rooms.sort(key=lambda room: (len(room) < size, abs(len(room) - size)))
+        for room in self._rooms:
+            if _make_fit(room, size):
+                return memoryview(room)[:size]
+        room = mmap.mmap(-1, _rounded(size), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        if len(self._rooms) < ROOMS:
+            self._rooms.append(room)
+        return memoryview(room)[:size]
+
+    def small_response(self) -> None:
+        """Counts a response that needed no room."""
+        if self._rooms:
+            self._small += 1
+            if self._small >= SMALL_RESPONSES:
+                self._rooms.clear()  # memory with views is freed with the last view
+
+
+def _make_fit(room: mmap.mmap, size: int) -> bool:
+    """Enlarges a room if necessary; returns False if it has views and cannot be resized."""
+    try:
+        room.resize(max(len(room), _rounded(size)))
+    except BufferError:
+        return False
+    return True
+
+
+def _rounded(size: int) -> int:
+    """Rounds up, so that a slightly larger response fits into the same room."""
+    step = 1 << max(size.bit_length() - 1 - _STEPS_PER_DOUBLING, _SMALLEST_STEP)
+    return -(-size // step) * step
+
+
+# --- Requests and responses -----------------------------------------------------------------------
 
 
 class FrameReceiver:
@@ -81,7 +187,9 @@ class FrameReceiver:
         size: int
         (size,) = _INT32.unpack_from(self._scratch, position)
         if not 4 <= size <= self._max_bytes:
-            raise ProtocolError(f"a response of {size} bytes: the peer does not speak Kafka")
+            raise ProtocolError(
+                f"a response of {size} bytes: the peer does not use Kafka's protocol"
+            )
         return size
 
     def _begin_large(self, start: int, size: int) -> None:

@@ -9,7 +9,9 @@ from typing import Any, Protocol
 from barnabas.wire.message import Message
 
 SESSION_SHARE = 0.85
-"""Share of a session's lifetime after which a client opens a new connection (KIP-368)."""
+"""Share of a session's lifetime after which a client authenticates again (KIP-368)."""
+MIN_REAUTHENTICATION_S = 1.0
+"""Brokers reject an earlier re-authentication: a shorter session needs a new connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,11 @@ class ConnectionOptions:
     login: Login | None = None
     send_buffer_bytes: int = -1
     receive_buffer_bytes: int = -1
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether a connection is authenticated, by TLS or by a login."""
+        return self.tls is not None or self.login is not None
 
     @property
     def sets_buffers(self) -> bool:

@@ -9,7 +9,7 @@ import ssl
 
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.connection_options import Address
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 
 PROBE_SECONDS = 1.0
 _CORRELATION_ID = b"\x00\x00\x00\x07"
@@ -72,7 +72,7 @@ def _is_zookeeper(host: str, port: int) -> bool:
 
 
 def _speaks_kafka(host: str, port: int) -> bool:
-    """Whether the server responds to ApiVersions, without TLS, with its correlation id."""
+    """Whether the server responds to ApiVersions without TLS, with the same correlation id."""
     try:
         with socket.create_connection((host, port), PROBE_SECONDS) as peer:
             peer.sendall(_API_VERSIONS)

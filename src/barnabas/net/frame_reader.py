@@ -11,24 +11,78 @@ connection use the scratch buffer.
 
 import struct
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.model.clock import Clock
-from barnabas.net.budget import ReceiveBudget
-from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, SpareBuffer
-from barnabas.net.limits import ConnectionLimits
-from barnabas.net.progress import Progress
+from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, ReceiveBudget, SpareBuffer
 from barnabas.net.refusal import ConnectionClosedError, bad_size
-from barnabas.net.stream import Stream
+from barnabas.net.stream import ByteStream
 
 _unpack_size = struct.Struct(">i").unpack_from
-
 SCRATCH_BYTES = 64 * 1024
 _SIZE_BYTES = 4
 # After a large frame the next is probably large too: read only a few bytes of it through the
 # scratch buffer, because those are copied twice.
 _SCRATCH_AFTER_LARGE = 4 * 1024
 _NOTHING = memoryview(b"")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """All limits of one listener; the defaults are those of an embedded broker.
+
+    `max_partial_bytes` limits the total memory of large frames that are incomplete or have no
+    response yet. The oldest incomplete frame never waits, so one more frame is possible.
+    """
+
+    max_frame_bytes: int = 100 * 1024 * 1024
+    max_partial_bytes: int = 64 * 1024 * 1024
+    max_pending_replies: int = 64
+    max_unsent_bytes: int = 1024 * 1024
+    idle_ms: int = 600_000
+    first_frame_ms: int = 30_000
+    progress_ms: int = 30_000
+    min_progress_bytes: int = 16 * 1024
+    unsupported_delay_ms: int = 500
+    """Delay before closing the connection after an unsupported request: some tools ignore
+    ApiVersions and connect again immediately."""
+
+
+class Progress:
+    """Counts transferred bytes to detect slow peers; the caller passes the time."""
+
+    __slots__ = ("_bytes", "_since_ms", "last_ms")
+
+    def __init__(self, now_ms: int) -> None:
+        self.last_ms = now_ms
+        self._since_ms = now_ms
+        self._bytes = 0
+
+    def moved(self, count: int, now_ms: int) -> None:
+        self._bytes += count
+        self.last_ms = now_ms
+
+    def restart(self, now_ms: int) -> None:
+        """Starts a new measurement."""
+        self._since_ms = now_ms
+        self._bytes = 0
+
+    def too_slow(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
+        """Whether a whole window had fewer than `min_bytes`; otherwise starts a new window."""
+        if now_ms - self._since_ms < window_ms:
+            return False
+        if self._bytes < min_bytes:
+            return True
+        self.restart(now_ms)
+        return False
+
+    def stuck(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
+        """Whether a window had no bytes, or the average per window is below `min_bytes`."""
+        if now_ms - self.last_ms >= window_ms:
+            return True
+        elapsed = now_ms - self._since_ms
+        return elapsed >= window_ms and self._bytes * window_ms < min_bytes * elapsed
 
 
 class ReaderHost(Protocol):
@@ -51,7 +105,8 @@ class ReaderHost(Protocol):
 
 
 class FrameReader:
-    """Owned by one connection. `stalled` while it waits for the receive budget.
+    """Owned by one connection. `stalled` while it waits for the receive budget; `unfinished` while
+    a large frame has been received in part.
 
     `max_frame_bytes` may change between frames: it is lower until the peer is authenticated.
     """
@@ -62,21 +117,26 @@ class FrameReader:
         "_handled",
         "_host",
         "_leftover",
+        "_now_ms",
         "_on_room",
         "_progress",
+        "_recv_into",
         "_reserved",
         "_saw_large",
-        "_stream",
+        "_scratch",
         "max_frame_bytes",
         "stalled",
+        "unfinished",
     )
 
     def __init__(
-        self, host: ReaderHost, stream: Stream, progress: Progress, on_room: Callable[[], None]
+        self, host: ReaderHost, stream: ByteStream, progress: Progress, on_room: Callable[[], None]
     ) -> None:
         """`on_room` is called when the receive budget has room again."""
         self._host = host
-        self._stream = stream
+        self._scratch = host.scratch
+        self._now_ms = host.clock.monotonic_ms
+        self._recv_into = stream.recv_into
         self._progress = progress
         self._on_room = on_room
         self._data = _NOTHING  # received, not yet taken; valid until `settle`
@@ -87,16 +147,17 @@ class FrameReader:
         self._saw_large = False
         self.max_frame_bytes = host.limits.max_frame_bytes
         self.stalled = False
-
-    @property
-    def unfinished(self) -> bool:
-        """Whether a large frame has been received in part."""
-        return self._frame is not None
+        self.unfinished = False
 
     @property
     def holds_bytes(self) -> bool:
         """Whether it holds bytes of a frame that was not taken yet."""
         return self._frame is not None or bool(self._leftover)
+
+    @property
+    def drained(self) -> bool:
+        """Whether `next_frame` has no frame before the next call of `receive` or `reread`."""
+        return self._data is _NOTHING and not self.unfinished
 
     @property
     def holds_frames(self) -> bool:
@@ -117,23 +178,30 @@ class FrameReader:
             if not self._reserve(frame.next_step):
                 return True
             frame.grow()
-        count = self._stream.recv_into(frame.free_space())
+        count = self._recv_into(frame.free_space())
         frame.received(count)
-        self._progress.moved(count, self._host.clock.monotonic_ms())
+        self._progress.moved(count, self._now_ms())
         return count > 0
 
     def _receive_through_scratch(self) -> bool:
-        held = len(self._leftover)
-        scratch = self._host.scratch
-        room = _SCRATCH_AFTER_LARGE + held if self._saw_large else len(scratch)
-        count = self._stream.recv_into(scratch[held:room])
-        self._saw_large = False
-        if held:
-            scratch[:held] = self._leftover
-            self._leftover = b""
-        self._progress.moved(count, self._host.clock.monotonic_ms())
-        self._data = scratch[: held + count]
+        scratch = self._scratch
+        if self._leftover or self._saw_large:
+            count = self._receive_behind_leftover(scratch)
+        else:
+            count = self._recv_into(scratch)
+            self._data = scratch[:count]
+        self._progress.moved(count, self._now_ms())
         return count > 0
+
+    def _receive_behind_leftover(self, scratch: memoryview) -> int:
+        held = len(self._leftover)
+        room = _SCRATCH_AFTER_LARGE + held if self._saw_large else len(scratch)
+        count = self._recv_into(scratch[held:room])
+        self._saw_large = False
+        scratch[:held] = self._leftover
+        self._leftover = b""
+        self._data = scratch[: held + count]
+        return count
 
     def reread(self) -> None:
         """Makes the bytes that `settle` saved available to `next_frame`."""
@@ -161,11 +229,12 @@ class FrameReader:
             self._data = _NOTHING
             self._begin_large(size, data[_SIZE_BYTES:])
             return None
-        self._data = data[end:]
+        self._data = data[end:] if end < len(data) else _NOTHING
         return memoryview(bytearray(data[_SIZE_BYTES:end]))
 
     def _begin_large(self, size: int, start: memoryview) -> None:
         self._frame = FrameBuffer(size, start, self._host.spare)
+        self.unfinished = True
         self._progress.restart(self._host.clock.monotonic_ms())
         if self._frame.allocated >= STEP_BYTES:
             self._reserve(self._frame.allocated)
@@ -174,6 +243,7 @@ class FrameReader:
         if not frame.complete:
             return None
         self._frame, self._handled = None, frame
+        self.unfinished = False
         self._saw_large = frame.size > SCRATCH_BYTES
         return frame.take()
 
@@ -183,9 +253,9 @@ class FrameReader:
         Saves the bytes that were not taken. Reuses the memory of a large frame for the next one,
         unless views of it exist.
         """
-        if self._data:
+        if self._data is not _NOTHING:
             self._leftover = bytes(self._data)
-        self._data = _NOTHING
+            self._data = _NOTHING
         if self._handled is not None:
             self._handled.give_back(self._host.spare)
             self._handled = None
@@ -215,6 +285,7 @@ class FrameReader:
     def drop(self) -> None:
         """Discards all received bytes; called when the connection is closed."""
         self._frame = self._handled = None
+        self.unfinished = False
         self._data = _NOTHING
         self._leftover = b""
         self._host.budget.forget(self)

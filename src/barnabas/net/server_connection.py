@@ -14,18 +14,21 @@ callback at a time may use the scratch buffer.
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from barnabas.model.errors import ProtocolError
-from barnabas.net.frame_reader import FrameReader, ReaderHost
-from barnabas.net.pending import Reply
-from barnabas.net.progress import Progress
+from barnabas.net.frame_reader import FrameReader, Progress, ReaderHost
 from barnabas.net.refusal import ConnectionClosedError, Refusal, RefusalLog
+from barnabas.net.replies import Reply
 from barnabas.net.reply_queue import ReplyQueue
-from barnabas.net.stream import Stream
+from barnabas.net.stream import ByteStream
 from barnabas.security.principal import ANONYMOUS
 
 _logger = logging.getLogger("barnabas.net")
+
+
+UNKNOWN_SOFTWARE = ("unknown", "unknown")
 
 
 class FrameHandler(Protocol):
@@ -37,7 +40,7 @@ class FrameHandler(Protocol):
 class ConnectionSecurity(Protocol):
     """Sets up TLS and SASL for the connections of a listener."""
 
-    def secure(self, stream: Stream) -> Stream:
+    def secure(self, stream: ByteStream) -> ByteStream:
         """Returns the stream to use: the given one, or one that encrypts."""
         ...
 
@@ -63,6 +66,7 @@ class ServerConnection:
     """Owned by the listener's loop; every method runs there.
 
     `attachment` is state that the handler keeps for this peer (session, client software).
+    `client_software` is the name and version that the client reported (KIP-511).
     `principal` is set by authentication; before, `set_bounds` may restrict the connection.
     """
 
@@ -80,6 +84,7 @@ class ServerConnection:
         "_resuming",
         "_writing",
         "attachment",
+        "client_software",
         "closed",
         "frames_received",
         "listener_name",
@@ -90,7 +95,7 @@ class ServerConnection:
     def __init__(
         self,
         host: ConnectionHost,
-        stream: Stream,
+        stream: ByteStream,
         handler: FrameHandler,
         *,
         listener_name: str = "PLAINTEXT",
@@ -108,6 +113,7 @@ class ServerConnection:
         self._resuming = False
         self._deadline_ms: int | None = None
         self.attachment: object = None
+        self.client_software = UNKNOWN_SOFTWARE
         self.closed = False
         self.frames_received = 0
         self.listener_name = listener_name
@@ -153,15 +159,18 @@ class ServerConnection:
         self._reader.settle(answered=not self._replies.pending)
 
     def _handle_while_able(self) -> None:
-        next_frame = self._reader.next_frame
-        while not self.closed and not self._must_wait():
-            frame = next_frame()
+        reader = self._reader
+        while not self._must_wait():
+            frame = reader.next_frame()
             if frame is None:
                 return
             self.frames_received += 1
             self._replies.add(self._handler(self, frame))
-        if self.closed:
-            self._replies.clear()
+            if self.closed:
+                self._replies.clear()
+                return
+            if reader.drained:
+                return
 
     def _reply_ready(self) -> None:
         """Sends a completed reply and the completed replies after it."""
@@ -332,6 +341,10 @@ class ServerConnection:
         self._host.call_later(self._limits.unsupported_delay_ms / 1000, self.close)
 
     def _fail(self, error: Exception) -> None:
+        if not isinstance(error, OSError):
+            # Requests before this one were served; a produce among them may have stored records.
+            with suppress(OSError):
+                self._replies.send(self.stream)
         if isinstance(error, ConnectionClosedError):
             if error.reason is Refusal.UNSUPPORTED and not self._closing:
                 self._refuse_later(error)

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from barnabas.net.parts import Buffer, FilePart
+from barnabas.net.replies import Buffer, FilePart
 
 _ALLOW_MORE = getattr(socket, "MSG_MORE", 0)
 # Maximum of one sendfile call, so that one fast reader cannot block the loop.
@@ -24,7 +24,7 @@ _PEER_GONE = frozenset({7, 8})  # Linux: TCP_CLOSE, TCP_CLOSE_WAIT
 Address = tuple[str, int]
 
 
-class Stream(Protocol):
+class ByteStream(Protocol):
     """A two-way byte stream owned by one loop."""
 
     @property

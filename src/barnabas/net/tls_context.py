@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from barnabas.model.errors import ConfigError
 
@@ -60,6 +61,38 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     _load(context, settings)
     return context
+
+
+class ReloadableClientContext(ssl.SSLContext):
+    """A client context that can be replaced while connection options refer to it.
+
+    OpenSSL cannot remove a trusted certificate from a context. So every connection is made with the
+    context of the newest settings, and a removed CA is no longer trusted.
+    """
+
+    current: ssl.SSLContext
+
+    @classmethod
+    def of(cls, settings: TlsSettings) -> Self:
+        """Returns a context with these settings; raises ConfigError if they cannot be loaded."""
+        made = cls(ssl.PROTOCOL_TLS_CLIENT)
+        made.reload(settings)
+        return made
+
+    def reload(self, settings: TlsSettings) -> None:
+        """Uses other settings for later connections; raises ConfigError, and changes nothing."""
+        self.current = client_context(settings)
+        self.check_hostname = settings.check_host
+
+    def wrap_bio(
+        self,
+        incoming: ssl.MemoryBIO,
+        outgoing: ssl.MemoryBIO,
+        server_side: bool = False,
+        server_hostname: str | bytes | None = None,
+        session: ssl.SSLSession | None = None,
+    ) -> ssl.SSLObject:
+        return self.current.wrap_bio(incoming, outgoing, server_side, server_hostname, session)
 
 
 def _trusts(settings: TlsSettings) -> bool:

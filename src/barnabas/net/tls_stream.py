@@ -11,9 +11,9 @@ import os
 import ssl
 from collections.abc import Callable, Sequence
 
-from barnabas.net.parts import Buffer, FilePart
 from barnabas.net.refusal import ConnectionClosedError, Refusal
-from barnabas.net.stream import Address, Stream
+from barnabas.net.replies import Buffer, FilePart
+from barnabas.net.stream import Address, ByteStream
 
 SCRATCH_BYTES = 64 * 1024
 _FILE_BYTES = 256 * 1024
@@ -42,7 +42,7 @@ class TlsStream:
 
     def __init__(
         self,
-        below: Stream,
+        below: ByteStream,
         context: ssl.SSLContext,
         scratch: memoryview,
         call_soon: Callable[[Callable[[], None]], object],

@@ -1,19 +1,14 @@
 """Blocking fixtures. After the test, clients are closed and topics deleted."""
 
 import contextlib
-import importlib
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import pytest
 
+import barnabas
+from barnabas import testing
 from barnabas.pytest_plugin.options import broker_scope, broker_settings, external_servers
-
-if TYPE_CHECKING:
-    from barnabas.admin import Admin
-    from barnabas.clients.producer import Producer
-    from barnabas.testing import Cluster, KafkaServer
-
 
 _ANSWER_SECONDS = 10.0
 
@@ -31,53 +26,47 @@ class TopicFactory(Protocol):
 
 
 @pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
-def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[KafkaServer]":
+def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[testing.KafkaServer]":
     """The Kafka under test: `barnabas.testing.Broker`, or the cluster of --kafka-external."""
     servers = external_servers(request.config)
     if servers is not None:
-        from barnabas.testing import ExternalKafka
-
-        external = ExternalKafka(servers)
+        external = testing.ExternalKafka(servers)
         external.admin.describe_cluster(
             timeout=_ANSWER_SECONDS
         )  # fail once here, not in every test
         yield external
         external.close_clients()
         return
-    from barnabas.testing import Broker
-
-    with Broker(broker_settings(request.config)) as broker:
+    with testing.Broker(broker_settings(request.config)) as broker:
         yield broker
 
 
 @pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
-def kafka(kafka_broker: "KafkaServer") -> "KafkaServer":
+def kafka(kafka_broker: "testing.KafkaServer") -> "testing.KafkaServer":
     """The same as `kafka_broker`."""
     return kafka_broker
 
 
 @pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
-def kafka_bootstrap_servers(kafka_broker: "KafkaServer") -> str:
+def kafka_bootstrap_servers(kafka_broker: "testing.KafkaServer") -> str:
     """host:port, for the `bootstrap.servers` of any client library."""
     return kafka_broker.bootstrap_servers
 
 
 @pytest.fixture(scope="session")
-def kafka_cluster(request: pytest.FixtureRequest) -> "Iterator[Cluster]":
+def kafka_cluster(request: pytest.FixtureRequest) -> "Iterator[testing.Cluster]":
     """Three brokers in separate processes with a real ZooKeeper; tests may kill and restart them.
 
     Needs Java and `pip install barnabas[spark]`, whose jars contain ZooKeeper.
     """
     if external_servers(request.config) is not None:
         pytest.skip("brokers of an external cluster cannot be killed and restarted")
-    from barnabas.testing import Cluster
-
-    with Cluster(3) as cluster:
+    with testing.Cluster(3) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def kafka_topic_factory(kafka_broker: "KafkaServer") -> Iterator[TopicFactory]:
+def kafka_topic_factory(kafka_broker: "testing.KafkaServer") -> Iterator[TopicFactory]:
     """A function `(name=None, partitions=1, config=None)` that creates a topic for one test."""
     made: list[str] = []
 
@@ -108,17 +97,16 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_topic_factory: TopicFactor
 @pytest.fixture
 def kafka_group() -> str:
     """A group id that no other test uses."""
-    from barnabas.testing.server import unique_name
+    from barnabas.testing.server import unique_name  # pytest's start-up time
 
     return unique_name("group")
 
 
 @pytest.fixture
-def kafka_producer(kafka_bootstrap_servers: str) -> "Iterator[Producer]":
+def kafka_producer(kafka_bootstrap_servers: str) -> "Iterator[barnabas.Producer]":
     """A producer; its records are delivered when the test ends."""
-    from barnabas.clients.producer import Producer
-
-    with Producer({"bootstrap.servers": kafka_bootstrap_servers, "linger.ms": 0}) as producer:
+    settings = {"bootstrap.servers": kafka_bootstrap_servers, "linger.ms": 0}
+    with barnabas.Producer(settings) as producer:
         yield producer
 
 
@@ -127,12 +115,11 @@ def kafka_consumer_factory(
     kafka_bootstrap_servers: str, kafka_group: str
 ) -> Iterator[Callable[..., Any]]:
     """A function `(*topics, **config)` that returns a consumer starting at the earliest record."""
-    consumer_type = importlib.import_module("barnabas").Consumer
     with contextlib.ExitStack() as stack:
 
         def make(*topics: str, **config: object) -> Any:
             settings = {**consumer_settings(kafka_bootstrap_servers, kafka_group), **config}
-            consumer = stack.enter_context(consumer_type(settings))
+            consumer = stack.enter_context(barnabas.Consumer(settings))
             if topics:
                 consumer.subscribe(list(topics))
             return consumer
@@ -147,11 +134,9 @@ def kafka_consumer(kafka_consumer_factory: Callable[..., Any]) -> Any:
 
 
 @pytest.fixture
-def kafka_admin(kafka_bootstrap_servers: str) -> "Iterator[Admin]":
+def kafka_admin(kafka_bootstrap_servers: str) -> "Iterator[barnabas.Admin]":
     """An admin client."""
-    from barnabas.admin import Admin
-
-    with Admin({"bootstrap.servers": kafka_bootstrap_servers}) as admin:
+    with barnabas.Admin({"bootstrap.servers": kafka_bootstrap_servers}) as admin:
         yield admin
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def kafka_spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     """A local Spark session that knows `format("barnabas")`."""
-    from barnabas.spark import session
+    from barnabas.spark import session  # PySpark is an optional extra
 
     place = tmp_path_factory.mktemp("spark")
     settings = {
@@ -46,6 +46,6 @@ def kafka_streams(
     kafka_broker: "KafkaServer", kafka_spark: "SparkSession", tmp_path: Path
 ) -> "Bench":
     """A test bench: write to topics, run a topology to its end, read rows."""
-    from barnabas.streams.testing import Bench
+    from barnabas.streams.testing import Bench  # PySpark is an optional extra
 
     return Bench(kafka_broker.bootstrap_servers, kafka_spark, tmp_path)

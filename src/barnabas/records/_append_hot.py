@@ -1,8 +1,8 @@
-"""Encodes records into the body of a batch. Compiled by Cython as it stands; works as it stands.
+"""Encodes records into the body of a batch. Cython compiles it; it also runs as plain Python.
 
-`RecordAppender` is what a producer's accumulator fills from `send()`: one growing bytearray with
-room for the batch header in front, so that an uncompressed batch is finished without a copy.
-It knows nothing of codecs, checksums or header fields: `builder` does.
+A producer's accumulator fills a `RecordAppender` from `send()`: one growing bytearray with room for
+the batch header in front, so that an uncompressed batch is finished without a copy. `builder` does
+compression, checksums and header fields.
 
 Record: varint length, i8 attributes, varlong timestamp delta, varint offset delta, key and value
 (varint length or -1, bytes), varint header count, headers (key, value). Varints are zigzag.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 try:
     import cython
 except ImportError:
-    from barnabas.records import _cython_shim as cython
+    from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import (
@@ -41,7 +41,7 @@ BytesLike = bytes | bytearray | memoryview
 
 @cython.cfunc
 def _as_bytes(data: BytesLike | None) -> bytes | None:
-    """Exact bytes (or None), so that C may read them without a buffer view."""
+    """Returns an object of type bytes (or None), which C code reads without a buffer view."""
     if data is None or type(data) is bytes:
         return data
     if isinstance(data, bytes | bytearray | memoryview):
@@ -97,9 +97,9 @@ def _headers_size(headers: list) -> cython.Py_ssize_t:
 @cython.final
 @cython.cclass
 class RecordAppender:
-    """Appends records to one batch body; not thread-safe, its owner locks.
+    """Appends records to one batch body. Not thread-safe: its owner has the lock.
 
-    Lifecycle: append until full, `take()` once, throw away. `size` counts the header's 61 bytes.
+    Lifecycle: append until full, `take()` once, then drop it. `size` counts the header's 61 bytes.
     """
 
     _array: bytearray
@@ -107,6 +107,7 @@ class RecordAppender:
     _capacity: cython.Py_ssize_t
     _size: cython.Py_ssize_t
     _count: cython.int
+    _largest: cython.Py_ssize_t
     _next_delta: cython.int
     _based: cython.bint
     _taken: cython.bint
@@ -116,11 +117,14 @@ class RecordAppender:
     def __init__(
         self, capacity: cython.Py_ssize_t = 1024, base_timestamp: int | None = None
     ) -> None:
-        """Deltas count from `base_timestamp`, or from the first record's time without it."""
+        """Timestamp deltas are relative to `base_timestamp`, by default the first record's
+        timestamp.
+        """
         self._array = bytearray()
         self._capacity = 0
         self._size = _PREFIX
         self._count = 0
+        self._largest = 0
         self._next_delta = 0
         self._taken = False
         self._based = base_timestamp is not None
@@ -138,8 +142,13 @@ class RecordAppender:
         return self._count
 
     @property
+    def largest(self) -> int:
+        """Bytes of the largest record; rows of columns count with the average of their run."""
+        return self._largest
+
+    @property
     def base_timestamp(self) -> int:
-        """What timestamp deltas count from, -1 while there is no record to say."""
+        """The timestamp to which the deltas are relative; -1 before the first record."""
         return self._base_timestamp
 
     @property
@@ -153,7 +162,7 @@ class RecordAppender:
         value: BytesLike | None,
         headers: Iterable[tuple[str, BytesLike | None]] = (),
     ) -> int:
-        """Encode one record; its offset delta."""
+        """Encodes one record; returns its offset delta."""
         plain = _encode_headers(headers) if headers else None
         return self._append(timestamp_ms, _as_bytes(key), _as_bytes(value), plain, _MAX_RECORD)
 
@@ -165,7 +174,7 @@ class RecordAppender:
         value: BytesLike | None,
         headers: Iterable[tuple[str, BytesLike | None]] = (),
     ) -> int:
-        """As `append`, at a given offset delta: compaction leaves gaps."""
+        """Appends at a given offset delta, for batches with gaps from compaction."""
         if offset_delta < self._next_delta:
             raise ValueError(f"offset delta {offset_delta} after {self._next_delta - 1}")
         self._next_delta = offset_delta
@@ -179,11 +188,11 @@ class RecordAppender:
         headers: Iterable[tuple[str, BytesLike | None]],
         limit: cython.Py_ssize_t,
     ) -> int:
-        """As `append`, or -1 without effect when the batch would exceed `limit` bytes.
+        """Appends a record; returns -1 without effect if the batch would exceed `limit` bytes.
 
-        The first record always goes in: a record larger than the limit travels alone. Nothing
-        goes in once the batch is taken, which may happen while headers are encoded: that can
-        collect garbage, and so let other threads run.
+        The first record is always appended: a record larger than the limit has its own batch.
+        Nothing is appended after `take()`. Another thread may call that while headers are encoded,
+        because a garbage collection can let other threads run.
         """
         plain = _encode_headers(headers) if headers else None
         if self._taken:
@@ -200,9 +209,10 @@ class RecordAppender:
         stop: cython.Py_ssize_t,
         limit: cython.Py_ssize_t,
     ) -> int:
-        """Append rows of Arrow columns while the batch stays within `limit` bytes; how many.
+        """Appends rows of Arrow columns while the batch stays within `limit` bytes; returns their
+        number.
 
-        `timestamp_ms` is for rows without a time of their own.
+        `timestamp_ms` is the timestamp of rows that have none.
         """
         if self._taken:
             return 0
@@ -214,6 +224,7 @@ class RecordAppender:
         if count:
             self._note_time(first)
             self._note_time(latest)
+            self._largest = max(self._largest, (size - self._size) // count)
             self._size = size
             self._count += count
             self._next_delta += count
@@ -226,13 +237,15 @@ class RecordAppender:
         value: BytesLike | None,
         headers: Iterable[tuple[str, BytesLike | None]] = (),
     ) -> int:
-        """What `size` would be after this record."""
+        """Returns the value of `size` after this record."""
         plain = _encode_headers(headers) if headers else None
         body = self._body_size(timestamp_ms, _as_bytes(key), _as_bytes(value), plain)
         return self._size + _varint_size(body) + body
 
     def take(self) -> bytearray:
-        """The bytes: 61 blank ones for the header, then the records. The appender is spent."""
+        """Returns 61 empty bytes for the header and then the records; ends the use of the
+        appender.
+        """
         self._taken = True
         array = self._array
         del array[self._size :]
@@ -247,7 +260,7 @@ class RecordAppender:
     @cython.inline
     @cython.exceptval(check=False)
     def _timestamp_delta(self, timestamp_ms: cython.longlong) -> cython.longlong:
-        """The difference to the base, wrapping as 64-bit numbers do in C and Java."""
+        """Returns the difference to the base; it wraps as 64-bit numbers in C and Java do."""
         if not self._based:
             return 0
         delta: cython.longlong = timestamp_ms - self._base_timestamp
@@ -284,10 +297,12 @@ class RecordAppender:
         size: cython.Py_ssize_t = self._size + _varint_size(body) + body
         if size > limit:
             if limit == _MAX_RECORD:
-                raise ValueError(f"a batch of {size} bytes is past what its length can say")
+                raise ValueError(f"a batch of {size} bytes exceeds the range of its length field")
             return -1
         if size > self._capacity:
             self._grow(size)
+        if size - self._size > self._largest:
+            self._largest = size - self._size
         self._write(timestamp_ms, key, value, headers, body)
         self._count += 1
         self._next_delta += 1
@@ -323,7 +338,7 @@ class RecordAppender:
     @cython.inline
     @cython.exceptval(check=False)
     def _note_time(self, timestamp_ms: cython.longlong) -> cython.void:
-        """The first record says what the deltas count from."""
+        """Sets the base timestamp at the first record, and the largest timestamp."""
         if not self._based:
             self._based = True
             self._base_timestamp = timestamp_ms

@@ -1,4 +1,4 @@
-# C layout of the classes in _columns_hot.py, for itself and for _records_hot.
+# C layout of the classes in _columns_hot.py, for itself, _records_hot and _batches_hot.
 
 cimport cython
 
@@ -24,7 +24,7 @@ cdef class BinaryColumn:
     cdef int _nulls
 
     cdef int _put(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
-    cdef int _added(self, int rows, Py_ssize_t size) except? -1
+    cdef int _added(self, int rows, Py_ssize_t size, bint nulls) except? -1
     cdef int _truncate(self, int count, int nulls, int size) except? -1
 
 @cython.final
@@ -44,6 +44,7 @@ cdef class ArrowColumns:
     cdef Py_ssize_t _key_size
     cdef Py_ssize_t _value_start
     cdef Py_ssize_t _value_size
+    cdef Bytes _tail
 
     cdef int _add(
         self, unsigned char* data, long long offset, long long timestamp,
@@ -55,5 +56,11 @@ cdef class ArrowColumns:
         long long base_offset, long long last_delta, long long base_time, long long time_factor
     ) except? -1
     cdef Py_ssize_t _plain(self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end) noexcept
+    cdef Py_ssize_t _plain_at(self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end) noexcept
     cdef int _room(self, Py_ssize_t rows, Py_ssize_t size) except? -1
-    cdef int _added(self, int rows, Py_ssize_t key_size, Py_ssize_t value_size) except? -1
+    cdef int _added(
+        self, int rows, Py_ssize_t key_size, Py_ssize_t value_size, bint keyless
+    ) except? -1
+    cdef int _cut_plain(
+        self, int count, int null_keys, Py_ssize_t key_size, Py_ssize_t value_size
+    ) except? -1

@@ -1,8 +1,8 @@
-"""Arrow column buffers that the decoder fills, no Python object per record.
+"""Arrow column buffers that the decoder fills, without a Python object per record.
 
-Compiled by Cython as it stands, with the C types of `_columns_hot.pxd` (a `.pxd`, since the
-decoder in `_records_hot` reaches these structs from another module). Knows Arrow's layout, not
-pyarrow: `arrow` makes arrays of the buffers. Numbers are little-endian, as Arrow has them.
+Compiled by Cython, with the C types of `_columns_hot.pxd` (a `.pxd`, because the decoder in
+`_records_hot` uses these structs from another module). It uses Arrow's layout, not pyarrow: `arrow`
+creates arrays from the buffers. Numbers are little-endian, as in Arrow.
 """
 
 from __future__ import annotations
@@ -12,40 +12,44 @@ from typing import Any
 try:
     import cython
 except ImportError:
-    from barnabas.records import _cython_shim as cython
+    from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import (
         PyByteArray_AS_STRING,
         PyByteArray_Resize,
     )
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcpy, memset
 
 COMPILED: bool = cython.compiled
 
-# A plain record's varints before its key: length, two deltas and the key's length, and a byte.
-_PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 10)
+# Maximum size of the numbers of a plain record: its length, two deltas, two lengths, two bytes.
+_PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 17)
 
 
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
 def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
-    """A varint of one or two bytes as it stands, times four, plus its size; 0 for a longer one.
+    """Returns the raw value of a varint of up to three bytes times four, plus its size; else 0.
 
-    In zigzag, so bit 2 is set when it is negative, and three bits less are its value if not.
+    The raw value is in zigzag form: bit 2 is set if it is negative; otherwise a shift by three bits
+    gives the value.
     """
     byte: cython.longlong = data[at]
     if byte < 0x80:
         return byte << 2 | 1
+    byte = (byte & 0x7F) | (data[at + 1] << 7)
     if data[at + 1] < 0x80:
-        return ((byte & 0x7F) | (data[at + 1] << 7)) << 2 | 2
+        return byte << 2 | 2
+    if data[at + 2] < 0x80:
+        return ((byte & 0x3FFF) | (data[at + 2] << 14)) << 2 | 3
     return 0
 
 
 @cython.cclass
 class Bytes:
-    """A growing bytearray, written through a pointer when compiled; little-endian numbers."""
+    """A growing bytearray of little-endian numbers; compiled code writes through a pointer."""
 
     def __init__(self) -> None:
         self._array = bytearray()
@@ -156,15 +160,17 @@ class BinaryColumn:
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _added(self, rows: cython.int, size: cython.Py_ssize_t) -> cython.int:
-        """`rows` values have been written, none of them null; `size` bytes are there now."""
+    def _added(self, rows: cython.int, size: cython.Py_ssize_t, nulls: cython.bint) -> cython.int:
+        """Records that `rows` values were written, all or none of them null, up to `size` bytes."""
         bits: Bytes = self._bits
         last: cython.Py_ssize_t = self._count + rows
         bits._room(((last + 7) >> 3) - bits._size)
-        if self._count & 7:
+        if nulls:
+            self._nulls += rows
+        elif self._count & 7:
             bits._out[self._count >> 3] |= (0xFF << (self._count & 7)) & 0xFF
         while bits._size < (last + 7) >> 3:
-            bits._out[bits._size] = 0xFF
+            bits._out[bits._size] = 0 if nulls else 0xFF
             bits._size += 1
         if last & 7:
             bits._out[last >> 3] &= (1 << (last & 7)) - 1
@@ -189,14 +195,14 @@ class BinaryColumn:
         return self._count, self._nulls, self._bytes._size
 
     def take(self) -> tuple[bytearray | None, bytearray, bytearray, int, int]:
-        """(validity or None when nothing is null, ends, bytes, length, null count)."""
+        """Returns (validity or None if nothing is null, ends, bytes, length, null count)."""
         bits = self._bits.take() if self._nulls else None
         return bits, self._ends.take(), self._bytes.take(), self._count, self._nulls
 
 
 @cython.cclass
 class ArrowColumns:
-    """Column buffers that `RecordCursor.columns` fills; `arrow` makes arrays of them."""
+    """Column buffers that `RecordCursor.columns` fills; `arrow` creates arrays from them."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -208,6 +214,7 @@ class ArrowColumns:
         self._header_ends._put_i32(0)
         self._header_keys = BinaryColumn()
         self._header_values = BinaryColumn()
+        self._tail = Bytes()
 
     @property
     def count(self) -> int:
@@ -219,7 +226,9 @@ class ArrowColumns:
         return max(self._keys._bytes._size, self._values._bytes._size)
 
     def reserve(self, value_bytes: cython.Py_ssize_t) -> None:
-        """Make room for that many bytes of values at once; pages cost nothing until written."""
+        """Allocates room for this many bytes of values; pages use no memory before they are
+        written.
+        """
         self._values._bytes._room(value_bytes)
 
     @cython.cfunc
@@ -234,7 +243,7 @@ class ArrowColumns:
         value_start: cython.Py_ssize_t,
         value_size: cython.Py_ssize_t,
     ) -> cython.int:
-        """Begin a row; headers go to their own columns, then `_end_row`."""
+        """Begins a row; the caller adds the headers to their columns, then calls `_end_row`."""
         self._offsets._put_i64(offset)
         self._timestamps._put_i64(timestamp)
         self._keys._put(data, key_start, key_size)
@@ -261,10 +270,13 @@ class ArrowColumns:
         base_time: cython.longlong,
         time_factor: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Compiled only: add plain records; returns where the first one begins that is not plain.
+        """Adds plain records; returns the position of the first one that is not plain. Compiled
+        only.
 
-        Nearly all have a key, a value, no headers and short numbers: these need no call each and
-        no growing of buffers. Whatever is the matter with another, the careful way finds out.
+        Almost all records have a value, no headers and short numbers: these need neither a call per
+        record nor larger buffers. It also stops where records with a key follow records without
+        one, or the reverse. The general decoder handles the record at which it stopped, and reports
+        errors.
         """
         self._room(rows, end - pos)
         offsets = cython.cast(cython.p_longlong, self._offsets._out + self._offsets._size)
@@ -276,16 +288,22 @@ class ArrowColumns:
         key_size: cython.Py_ssize_t = self._keys._bytes._size
         value_size: cython.Py_ssize_t = self._values._bytes._size
         stop: cython.Py_ssize_t
+        keyless: cython.bint = False
         count: cython.int = 0
         while count < rows:
             stop = self._plain(data, pos, end)
             if stop == 0 or self._offset_delta > last_delta:
                 break
+            if count == 0:
+                keyless = self._key_size < 0
+            elif keyless != (self._key_size < 0):
+                break
             offsets[count] = base_offset + self._offset_delta
             times[count] = base_time + time_factor * self._time_delta
-            memcpy(keys, data + self._key_start, self._key_size)
-            keys += self._key_size
-            key_size += self._key_size
+            if not keyless:
+                memcpy(keys, data + self._key_start, self._key_size)
+                keys += self._key_size
+                key_size += self._key_size
             key_ends[count] = key_size
             memcpy(values, data + self._value_start, self._value_size)
             values += self._value_size
@@ -293,7 +311,7 @@ class ArrowColumns:
             value_ends[count] = value_size
             pos = stop
             count += 1
-        self._added(count, key_size, value_size)
+        self._added(count, key_size, value_size, keyless)
         return pos
 
     @cython.cfunc
@@ -302,9 +320,28 @@ class ArrowColumns:
     def _plain(
         self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
-        """Read the record at `pos`: where it ends, 0 when it is not plain."""
-        if end - pos < _PLAIN_HEAD:
+        """Reads the record at `pos`; returns its end, 0 if it is not plain."""
+        if end - pos >= _PLAIN_HEAD:
+            return self._plain_at(data, pos, end)
+        # Numbers are read before their size is known, so the last records are copied to a larger
+        # buffer.
+        tail: cython.p_uchar = self._tail._out
+        memset(tail, 0, 2 * _PLAIN_HEAD)
+        memcpy(tail, data + pos, end - pos)
+        stop: cython.Py_ssize_t = self._plain_at(tail, 0, end - pos)
+        if stop == 0:
             return 0
+        self._key_start += pos
+        self._value_start += pos
+        return pos + stop
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _plain_at(
+        self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Does the same as `_plain`; _PLAIN_HEAD bytes from `pos` on must be readable."""
         found: cython.longlong = _short(data, pos)
         at: cython.Py_ssize_t = pos + (found & 3)
         stop: cython.Py_ssize_t = at + (found >> 3)
@@ -317,12 +354,17 @@ class ArrowColumns:
         at += offset & 3
         self._offset_delta = offset >> 3
         key: cython.longlong = _short(data, at)
-        if found == 0 or offset == 0 or key == 0 or (offset | key) & 4:
+        if found == 0 or offset == 0 or key == 0 or offset & 4:
             return 0
         self._key_start = at + (key & 3)
         self._key_size = key >> 3
-        at = self._key_start + self._key_size
-        if at > stop - 2:
+        if key & 4:
+            if key >> 2 != 1:
+                return 0
+            self._key_size = -1
+        at = self._key_start + (0 if self._key_size < 0 else self._key_size)
+        # Bytes after the record must not be read: it may be the last one of the buffer.
+        if at > stop - 3 and (at > stop - 2 or data[at] >= 0x80):
             return 0
         found = _short(data, at)
         self._value_start = at + (found & 3)
@@ -337,6 +379,7 @@ class ArrowColumns:
     def _room(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.int:
         self._offsets._room(8 * rows)
         self._timestamps._room(8 * rows)
+        self._header_ends._room(4 * rows)
         self._keys._ends._room(4 * rows)
         self._keys._bytes._room(size)
         self._values._ends._room(4 * rows)
@@ -346,20 +389,44 @@ class ArrowColumns:
     @cython.cfunc
     @cython.exceptval(-1)
     def _added(
-        self, rows: cython.int, key_size: cython.Py_ssize_t, value_size: cython.Py_ssize_t
+        self,
+        rows: cython.int,
+        key_size: cython.Py_ssize_t,
+        value_size: cython.Py_ssize_t,
+        keyless: cython.bint,
     ) -> cython.int:
-        _row: cython.int
+        row: cython.int
+        headers: cython.int = self._header_keys._count
+        ends = cython.cast(cython.p_int, self._header_ends._out + self._header_ends._size)
         self._offsets._size += 8 * cython.cast(cython.Py_ssize_t, rows)
         self._timestamps._size += 8 * cython.cast(cython.Py_ssize_t, rows)
-        self._keys._added(rows, key_size)
-        self._values._added(rows, value_size)
-        for _row in range(rows):
-            self._header_ends._put_i32(self._header_keys._count)
+        self._keys._added(rows, key_size, keyless)
+        self._values._added(rows, value_size, False)
+        for row in range(rows):
+            ends[row] = headers
+        self._header_ends._size += 4 * cython.cast(cython.Py_ssize_t, rows)
         self._count += rows
         return 0
 
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _cut_plain(
+        self,
+        count: cython.int,
+        null_keys: cython.int,
+        key_size: cython.Py_ssize_t,
+        value_size: cython.Py_ssize_t,
+    ) -> cython.int:
+        """Remove plain records that were added after the first `count` rows."""
+        self._keys._truncate(count, null_keys, key_size)
+        self._values._truncate(count, self._values._nulls, value_size)
+        self._count = count
+        self._offsets._size = self._timestamps._size = 8 * cython.cast(cython.Py_ssize_t, count)
+        self._header_ends._size = 4 * (cython.cast(cython.Py_ssize_t, count) + 1)
+        return 0
+
     def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:
-        """Add one record without headers: the way in for messages of the old formats."""
+        """Adds one record without headers; used for messages of the old formats."""
         key_size = -1 if key is None else len(key)
         value_size = -1 if value is None else len(value)
         both = (key or b"") + (value or b"")
@@ -367,7 +434,7 @@ class ArrowColumns:
         self._end_row()
 
     def mark(self) -> tuple[tuple[int, int, int], ...]:
-        """The present end, for `rollback` when the next batch turns out corrupt half-way."""
+        """Returns the current end, for `rollback` if the next batch is corrupt."""
         return (
             self._keys._state(),
             self._values._state(),
@@ -376,7 +443,7 @@ class ArrowColumns:
         )
 
     def rollback(self, mark: tuple[tuple[int, int, int], ...]) -> None:
-        """Forget what was added since `mark`."""
+        """Removes the rows that were added since `mark`."""
         keys, values, header_keys, header_values = mark
         self._keys._truncate(keys[0], keys[1], keys[2])
         self._values._truncate(values[0], values[1], values[2])

@@ -1,17 +1,18 @@
-"""`Record`, as the decoder makes it by the million.
+"""`Record`, which the decoder creates for each consumed record.
 
-Compiled by Cython as it stands, with the C types of `_record_hot.pxd` (a `.pxd`, since the
-decoder in `_records_hot` fills these structs from another module).
+Compiled by Cython, with the C types of `_record_hot.pxd` (a `.pxd`, because the decoder in
+`_records_hot` fills these structs from another module).
 """
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any
 
 try:
     import cython
 except ImportError:
-    from barnabas.records import _cython_shim as cython
+    from barnabas.model import _cython_shim as cython
 
 from barnabas.model.records import NO_EPOCH, NO_TIMESTAMP, Header, TimestampType
 
@@ -25,11 +26,11 @@ _CREATE_TIME = TimestampType.CREATE_TIME
 @cython.freelist(512)
 @cython.cclass
 class Record:
-    """A record as a consumer gets it. Immutable; equal to a record with equal fields.
+    """A record that a consumer returns. Immutable; equal to a record with equal fields.
 
-    `key` and `value` are bytes or None, or whatever a deserializer made of them.
-    `leader_epoch` is -1 when the batch did not say. Not tracked by the garbage collector, which
-    would otherwise walk every record of a poll: do not make a value refer to its own record.
+    `key` and `value` are bytes or None, or the results of deserializers. `leader_epoch` is -1 if
+    the batch has none. The garbage collector does not track records, because it would visit every
+    record of a poll: a value must not refer to its own record.
     """
 
     __slots__ = (
@@ -80,7 +81,7 @@ class Record:
 
     @property
     def timestamp(self) -> int:
-        """Milliseconds since 1970, -1 when the record has none."""
+        """Milliseconds since 1970, -1 if the record has none."""
         return self._timestamp
 
     @property
@@ -104,7 +105,7 @@ class Record:
         return self._leader_epoch
 
     def replace(self, key: Any, value: Any) -> Record:
-        """The same record with another key and value: what a deserializer returns."""
+        """Returns the same record with another key and value; for deserializers."""
         return Record(
             self._topic,
             self._partition,
@@ -137,6 +138,11 @@ class Record:
 
     def __hash__(self) -> int:
         return hash((self._topic, self._partition, self._offset))
+
+    @classmethod
+    def __class_getitem__(cls, parameters: Any) -> GenericAlias:
+        """Returns `Record[K, V]`, the types of key and value for type checkers."""
+        return GenericAlias(cls, parameters)
 
     def __reduce__(self) -> tuple[type[Record], tuple[Any, ...]]:
         return (Record, self._fields())

@@ -1,12 +1,12 @@
-"""Decodes the records of a batch. Compiled by Cython as it stands; works as it stands, slower.
+"""Decodes the records of a batch. Cython compiles it; it also runs as plain Python, slower.
 
-`RecordCursor` walks the plain (decompressed) records of one batch and turns them into `Record`
-objects, `RawRecord`s, or Arrow column buffers without a Python object per record. It does not
-parse batch headers, decompress or checksum: `reader` does.
+`RecordCursor` reads the decompressed records of one batch and converts them to `Record` objects,
+`RawRecord`s, or Arrow column buffers without a Python object per record. `reader` parses batch
+headers, decompresses and verifies checksums.
 
-Safety: every varint and length is checked against the record that holds it, and the record
-against the batch, before a byte is touched; nothing is allocated by a count that the bytes do
-not back. Whatever is wrong raises CorruptRecordError.
+Safety: every varint and length is compared with the end of its record, and the record with the end
+of the batch, before it is read. No count in the data alone causes an allocation. Every error raises
+CorruptRecordError.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 try:
     import cython
 except ImportError:
-    from barnabas.records import _cython_shim as cython
+    from barnabas.model import _cython_shim as cython
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import TimestampType
@@ -33,10 +33,12 @@ COMPILED: bool = cython.compiled
 
 # The smallest record: length, attributes, two deltas, two null lengths, header count.
 _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
-# The most that the numbers before a plain record's key take; see `_check_plain`.
+# Maximum size of the numbers before the key of a plain record; see `_check_plain`.
 _PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 10)
+# Records of more bytes are checked without the interpreter lock.
+_NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 1 << 20)
 _MIN_HEADER = cython.declare(cython.Py_ssize_t, 2)
-# Marks an error from a C function; rare as a value, so the error check is off the fast path.
+# The return value of a C function for an error; a rare value, so the check for an error is rare.
 _ERROR = cython.declare(cython.longlong, -4611686018427387904)
 
 _CREATE_TIME = TimestampType.CREATE_TIME
@@ -44,11 +46,13 @@ _CREATE_TIME = TimestampType.CREATE_TIME
 
 @cython.cfunc
 @cython.inline
+@cython.nogil
 @cython.exceptval(check=False)
 def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
-    """A varint of one or two bytes as it stands, times four, plus its size; 0 for a longer one.
+    """Returns the raw value of a varint of one or two bytes times four, plus its size; else 0.
 
-    In zigzag, so bit 2 is set when it is negative, and three bits less are its value if not.
+    The raw value is in zigzag form: bit 2 is set if it is negative; otherwise a shift by three bits
+    gives the value.
     """
     byte: cython.longlong = data[at]
     if byte < 0x80:
@@ -65,9 +69,9 @@ def _corrupt(reason: str) -> NoReturn:
 @cython.final
 @cython.cclass
 class RecordCursor:
-    """Walks the records in `data`, which is what the batch of `header` holds once decompressed.
+    """Reads the records in `data`, the decompressed contents of the batch of `header`.
 
-    One pass, one use. `header` is anything with the fields of a BatchHeader.
+    It is used for one pass. `header` is any object with the fields of a BatchHeader.
     """
 
     _view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -91,7 +95,7 @@ class RecordCursor:
     _value_start: cython.Py_ssize_t
     _value_size: cython.Py_ssize_t
     _headers_left: cython.Py_ssize_t
-    # What `check` has found so far.
+    # Results of `check` so far.
     _checked: cython.longlong
     _lowest: cython.longlong
     _highest: cython.longlong
@@ -142,7 +146,7 @@ class RecordCursor:
             out.append(record)
 
     def raw(self) -> list[RawRecord]:
-        """Every record, for the broker's own use."""
+        """Returns every record, for the broker itself."""
         out: list = []
         while self._next():
             fields = (
@@ -152,15 +156,16 @@ class RecordCursor:
                 self._bytes(self._value_start, self._value_size),
                 self._headers() if self._headers_left else self._no_headers(),
             )
-            # Not RawRecord(...): the generated __new__ parses its arguments once more.
+            # Not RawRecord(...): the generated __new__ would parse its arguments a second time.
             out.append(tuple.__new__(RawRecord, fields))
         return out
 
     def check(self) -> tuple[int, int, int]:
-        """Walk without building: (lowest timestamp, highest timestamp, first keyless index or -1).
+        """Checks all records; returns (lowest timestamp, highest timestamp, first index without key
+        or -1).
 
-        Also demands what a producer's batch must have and a compacted one need not: offset
-        deltas 0, 1, 2…
+        Also requires the offset deltas 0, 1, 2…, which a producer's batch has and a compacted one
+        may not have.
         """
         self._checked = 0
         self._lowest = 0
@@ -168,7 +173,11 @@ class RecordCursor:
         self._keyless = -1
         while True:
             if cython.compiled and not self._append_time:
-                self._check_plain()
+                if self._end - self._pos > _NOGIL_BYTES:
+                    with cython.nogil:  # other threads run meanwhile
+                        self._check_plain()
+                else:
+                    self._check_plain()
             if not self._next():
                 return self._lowest, self._highest, self._keyless
             self._skip_headers()
@@ -183,12 +192,12 @@ class RecordCursor:
             self._checked += 1
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(check=False)
     def _check_plain(self) -> cython.void:
-        """Compiled only: check records in a row that are plain, up to the first that is not.
+        """Checks plain records up to the first one that is not plain. Compiled only.
 
-        Nearly all are: short numbers and no headers. `check` finds out what is the matter with
-        another.
+        Almost all records are plain: short numbers and no headers. `check` handles the others.
         """
         index: cython.longlong = self._checked
         last: cython.longlong = min(self._last_delta, index + self._left - 1)
@@ -210,11 +219,14 @@ class RecordCursor:
 
     @cython.cfunc
     @cython.inline
+    @cython.nogil
     @cython.exceptval(check=False)
     def _plain_end(
         self, data: cython.p_uchar, pos: cython.Py_ssize_t, index: cython.longlong
     ) -> cython.Py_ssize_t:
-        """Where the plain record at `pos` ends, 0 when it is not plain or not number `index`."""
+        """Returns the end of the plain record at `pos`; 0 if it is not plain or not number
+        `index`.
+        """
         if self._end - pos < _PLAIN_HEAD:
             return 0
         found: cython.longlong = _short(data, pos)
@@ -242,7 +254,7 @@ class RecordCursor:
         return stop
 
     def spans(self) -> list[tuple[int, int, int]]:
-        """(start, end, timestamp) of each record; its bytes include the length prefix."""
+        """Returns (start, end, timestamp) of each record; the bytes include the length prefix."""
         out: list = []
         start: cython.Py_ssize_t = self._pos
         while self._next():
@@ -279,7 +291,7 @@ class RecordCursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def _plain_columns(self, columns: ArrowColumns) -> cython.int:
-        """Compiled only: take the records that are plain, up to the first that is not."""
+        """Adds plain records to columns up to the first one that is not plain. Compiled only."""
         before: cython.int = columns._count
         time: cython.longlong = (
             self._append_timestamp if self._append_time else self._base_timestamp
@@ -300,7 +312,7 @@ class RecordCursor:
     @cython.cfunc
     @cython.exceptval(-1)
     def _next(self) -> cython.int:
-        """Step to the next record, up to its headers; 0 at the end."""
+        """Reads the next record up to its headers; returns 0 at the end."""
         length: cython.longlong
         delta: cython.longlong
         if self._left == 0:
@@ -341,7 +353,7 @@ class RecordCursor:
     @cython.inline
     @cython.exceptval(-4611686018427387904, check=True)
     def _varint(self) -> cython.longlong:
-        """One or two bytes at once, which nearly all are; more of them byte by byte."""
+        """Reads one or two bytes at once, the usual size; longer numbers byte by byte."""
         byte: cython.int
         if self._pos < self._record_end:
             byte = self._data[self._pos]
@@ -358,7 +370,7 @@ class RecordCursor:
     @cython.inline
     @cython.exceptval(-4611686018427387904, check=True)
     def _varlong(self) -> cython.longlong:
-        """One or two bytes at once, which nearly all are; more of them byte by byte."""
+        """Reads one or two bytes at once, the usual size; longer numbers byte by byte."""
         byte: cython.int
         if self._pos < self._record_end:
             byte = self._data[self._pos]
@@ -393,7 +405,7 @@ class RecordCursor:
     @cython.inline
     @cython.exceptval(-2)
     def _field(self, minimum: cython.int) -> cython.Py_ssize_t:
-        """The size of a key or value, bounded by its record; -1 is null where allowed."""
+        """Returns the size of a key or value, checked against its record; -1 is null if allowed."""
         size: cython.longlong = self._varint()
         if size < minimum or size > self._record_end - self._pos:
             _corrupt(f"a field of {size} bytes in {self._record_end - self._pos}")
@@ -424,7 +436,7 @@ class RecordCursor:
     @cython.cfunc
     @cython.inline
     def _no_headers(self) -> tuple:
-        """Nothing may follow in the record; the empty headers."""
+        """Returns the empty headers; raises if the record has more bytes."""
         if self._pos != self._record_end:
             _corrupt(f"{self._record_end - self._pos} bytes after a record's headers")
         return ()

@@ -1,8 +1,8 @@
-"""Encodes rows of Arrow columns as records. Compiled by Cython as it stands; works as it stands.
+"""Encodes rows of Arrow columns as records. Cython compiles it; it also runs as plain Python.
 
-The way of a producer that is given columns: keys and values go from Arrow's buffers into the body
-of a batch, no Python object per record. Knows Arrow's layout, not pyarrow: whoever has arrays
-hands over their buffers. Headers have no such way. The record format is that of `_append_hot`.
+A producer that gets columns copies keys and values from Arrow's buffers into the body of a batch,
+without a Python object per record. This module uses Arrow's layout, not pyarrow: the caller passes
+the buffers of its arrays. Headers are not supported. The record format is that of `_append_hot`.
 
 Arrow's layout of a binary or text column: validity bits (absent when nothing is null), 32-bit
 ends, of which there is one more than rows, and the bytes; a slice begins at an offset into them.
@@ -15,7 +15,7 @@ from typing import Any
 try:
     import cython
 except ImportError:
-    from barnabas.records import _cython_shim as cython
+    from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import PyByteArray_AS_STRING
@@ -41,7 +41,7 @@ def _size_of(value: cython.longlong) -> cython.Py_ssize_t:
 @cython.inline
 @cython.exceptval(check=False)
 def _put(out: cython.p_uchar, at: cython.Py_ssize_t, value: cython.longlong) -> cython.Py_ssize_t:
-    """Write a zigzag varint; where the next byte goes."""
+    """Writes a zigzag varint; returns the position after it."""
     rest: cython.ulonglong = (value << 1) ^ (value >> 63)
     while rest >= 0x80:
         out[at] = (rest & 0x7F) | 0x80
@@ -75,7 +75,7 @@ class BytesColumn:
             self._data = self._data_view
 
     def get(self, row: int) -> bytes | None:
-        """One value as an object, for the rows that take another way."""
+        """Returns one value as an object, for rows that are sent one by one."""
         size: cython.Py_ssize_t = self._size(row)
         if size < 0:
             return None
@@ -102,7 +102,7 @@ class BytesColumn:
     def _copy(
         self, row: cython.Py_ssize_t, out: cython.p_uchar, at: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
-        """Write length and bytes of a row's value; where the next byte goes."""
+        """Writes length and bytes of a row's value; returns the position after them."""
         size: cython.Py_ssize_t = self._size(row)
         at = _put(out, at, size)
         if size <= 0:
@@ -118,9 +118,9 @@ class BytesColumn:
 @cython.final
 @cython.cclass
 class RowEncoder:
-    """Rows of keys, values and times in a given order.
+    """Encodes rows of keys, values and timestamps in a given order.
 
-    `keys` None means that none has a key; `times` (64-bit milliseconds) None, that all have the
+    With `keys` None no row has a key; with `times` (64-bit milliseconds) None all rows have the
     time at which they are encoded.
     """
 
@@ -142,12 +142,12 @@ class RowEncoder:
         self._times = self._order if times is None else memoryview(times).cast("B").cast("q")
 
     def row(self, index: int) -> tuple[bytes | None, bytes | None]:
-        """Key and value at a place of the order."""
+        """Returns key and value at an index of the order."""
         row: int = self._order[index]
         return (self._keys.get(row) if self._has_keys else None), self._values.get(row)
 
     def time(self, index: int, now_ms: int) -> int:
-        """The time of the row at a place of the order."""
+        """Returns the timestamp at an index of the order."""
         return int(self._times[self._order[index]]) if self._has_times else now_ms
 
     @cython.boundscheck(False)
@@ -159,9 +159,9 @@ class RowEncoder:
         base: tuple[int, int, int],
         rows: tuple[int, int],
     ) -> tuple[int, int, int]:
-        """Write records into `target` from `span[0]` on, as many of `rows` as end before
-        `span[1]`. `base` has the first offset delta, the time that deltas count from, and now.
-        Returns where they end, how many they are, and their latest time.
+        """Writes records into `target` from `span[0]` on, as many of `rows` as end before
+        `span[1]`. `base` has the first offset delta, the base timestamp and the current time.
+        Returns the end position, the number of records and their largest timestamp.
         """
         at: cython.Py_ssize_t = span[0]
         limit: cython.Py_ssize_t = min(span[1], len(target))
@@ -187,7 +187,7 @@ class RowEncoder:
             if self._has_times:
                 stamp = self._times[row]
                 time = stamp - base_time
-            # Attributes and the count of headers take a byte each.
+            # Attributes and the header count have one byte each.
             body = 2 + _size_of(time) + _size_of(delta) + self._fields(row)
             if at + _size_of(body) + body > limit:
                 break
@@ -207,7 +207,9 @@ class RowEncoder:
     @cython.inline
     @cython.exceptval(check=False)
     def _fields(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Bytes of key and value with their lengths; the length of null is -1, one byte."""
+        """Returns the size of key and value with their lengths; the length of null is -1, one
+        byte.
+        """
         value: cython.Py_ssize_t = self._values._size(row)
         size: cython.Py_ssize_t = _size_of(value) + max(value, 0)
         if not self._has_keys:

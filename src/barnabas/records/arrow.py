@@ -1,26 +1,25 @@
-"""Fetch responses straight to `pyarrow.RecordBatch`: no Python object per record.
+"""Converts fetch responses to `pyarrow.RecordBatch`, without a Python object per record.
 
-Columns: topic (string), partition (int32), offset (int64), timestamp (timestamp[ms, UTC], null
-when a record has none), key (binary), value (binary), headers (list<struct<key: string,
-value: binary>>). pyarrow is imported on first use only: most processes never need it.
+Columns: topic (string), partition (int32), offset (int64), timestamp (timestamp[ms, UTC], null if a
+record has none), key (binary), value (binary), headers (list<struct<key: string, value: binary>>).
+Callers import this module on first use, because pyarrow is an optional extra and slow to import.
 """
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from barnabas.records._columns_hot import ArrowColumns
 from barnabas.records.reader import FetchDecoder
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from barnabas.records.record import Record
 
 _UNLIMITED = 2**63 - 1
 
 
-def schema() -> "pa.Schema":
-    """The schema of every batch made here."""
-    import pyarrow as pa
-
+def schema() -> pa.Schema:
+    """Returns the schema of every batch that this module builds."""
     header = pa.struct([pa.field("key", pa.string(), nullable=False), ("value", pa.binary())])
     return pa.schema(
         [
@@ -39,62 +38,109 @@ def take_arrow(
     decoder: FetchDecoder,
     max_records: int = _UNLIMITED,
     names: Collection[str] | None = None,
-) -> "pa.RecordBatch":
-    """The records that follow in `decoder` as one batch; whole record batches, so it may pass
-    `max_records` by one of them. With `names`, only these columns are built."""
-    columns = ArrowColumns()
-    decoder.take_columns(columns, max_records)
-    return _record_batch(columns, decoder.topic, decoder.partition, names)
+) -> pa.RecordBatch:
+    """Returns the next records of `decoder` as one Arrow batch. It decodes whole record batches,
+    so the result may exceed `max_records` by the size of one of them. With `names`, only these
+    columns are built.
+    """
+    rows = ArrowRows()
+    rows.take_from(decoder, max_records)
+    return rows.build(names)
 
 
-def _record_batch(
-    columns: ArrowColumns, topic: str, partition: int, names: Collection[str] | None
-) -> "pa.RecordBatch":
-    import pyarrow as pa
+class ArrowRows:
+    """Collects the records of several decoders, of any partitions, for one Arrow batch."""
 
-    count, buffers = columns.count, columns.take()
-    fields = [field for field in schema() if names is None or field.name in names]
+    __slots__ = ("_columns", "_runs")
 
-    def build(name: str, kind: Any) -> "pa.Array":
-        match name:
-            case "topic":
-                return pa.repeat(pa.scalar(topic, kind), count)
-            case "partition":
-                return pa.repeat(pa.scalar(partition, kind), count)
-            case "offset":
-                return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(buffers[name])])
-            case "timestamp":
-                return _timestamps(kind, buffers[name], count)
-            case "headers":
-                return _headers(kind, buffers, count)
-        return _binary(kind, buffers[name])
+    def __init__(self) -> None:
+        self._columns = ArrowColumns()
+        self._runs: list[tuple[str, int, int]] = []  # topic, partition, number of rows
 
-    arrays = [build(field.name, field.type) for field in fields]
-    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+    @property
+    def count(self) -> int:
+        return self._columns.count
+
+    def take_from(self, decoder: FetchDecoder, max_records: int = _UNLIMITED) -> None:
+        """Adds the records that follow in `decoder`; raises CorruptRecordError if none does."""
+        before = self._columns.count
+        decoder.take_columns(self._columns, min(before + max_records, _UNLIMITED))
+        added = self._columns.count - before
+        if self._runs and self._runs[-1][:2] == (decoder.topic, decoder.partition):
+            added += self._runs.pop()[2]
+        self._runs.append((decoder.topic, decoder.partition, added))
+
+    def build(self, names: Collection[str] | None = None) -> pa.RecordBatch:
+        """Returns the batch, with only the columns `names` if given; call it once."""
+        count, buffers = self._columns.count, self._columns.take()
+        fields = [field for field in schema() if names is None or field.name in names]
+
+        def array(name: str, kind: Any) -> pa.Array:
+            match name:
+                case "topic":
+                    return _repeated(kind, [(topic, rows) for topic, _, rows in self._runs])
+                case "partition":
+                    return _repeated(kind, [(number, rows) for _, number, rows in self._runs])
+                case "offset":
+                    return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(buffers[name])])
+                case "timestamp":
+                    return _timestamps(kind, buffers[name], count)
+                case "headers":
+                    return _headers(kind, buffers, count)
+            return _binary(kind, buffers[name])
+
+        arrays = [array(field.name, field.type) for field in fields]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _timestamps(kind: Any, data: bytearray, count: int) -> "pa.Array":
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def join_batches(batches: list[pa.RecordBatch]) -> pa.RecordBatch | None:
+    """Joins batches of this schema; returns None if there are none."""
+    if len(batches) <= 1:
+        return batches[0] if batches else None
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
+
+def empty_batch() -> pa.RecordBatch:
+    """Returns an Arrow batch without rows."""
+    return pa.RecordBatch.from_pylist([], schema=schema())
+
+
+def from_records(records: list[Record]) -> pa.RecordBatch:
+    """Returns decoded records as an Arrow batch."""
+    rows = [
+        {
+            "topic": record.topic,
+            "partition": record.partition,
+            "offset": record.offset,
+            "timestamp": record.timestamp if record.timestamp >= 0 else None,
+            "key": record.key,
+            "value": record.value,
+            "headers": [{"key": name, "value": value} for name, value in record.headers],
+        }
+        for record in records
+    ]
+    return pa.RecordBatch.from_pylist(rows, schema=schema())
+
+
+def _repeated(kind: Any, runs: list[tuple[str | int, int]]) -> pa.Array:
+    return pa.concat_arrays([pa.repeat(pa.scalar(value, kind), rows) for value, rows in runs])
+
+
+def _timestamps(kind: Any, data: bytearray, count: int) -> pa.Array:
     times = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(data)])
     if count and pc.min(times).as_py() < 0:
         times = pc.if_else(pc.less(times, 0), pa.scalar(None, pa.int64()), times)
     return times.view(kind)
 
 
-def _binary(kind: Any, column: tuple[Any, ...]) -> "pa.Array":
-    import pyarrow as pa
-
+def _binary(kind: Any, column: tuple[Any, ...]) -> pa.Array:
     bits, ends, data, count, nulls = column
     validity = None if bits is None else pa.py_buffer(bits)
     parts = [validity, pa.py_buffer(ends), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind, count, parts, null_count=nulls)
 
 
-def _headers(kind: Any, buffers: dict[str, Any], count: int) -> "pa.Array":
-    import pyarrow as pa
-
+def _headers(kind: Any, buffers: dict[str, Any], count: int) -> pa.Array:
     pair = pa.StructArray.from_arrays(
         [
             _binary(pa.string(), buffers["header_key"]),

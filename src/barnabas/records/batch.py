@@ -1,7 +1,8 @@
-"""The header of a record batch (magic 2): parse, walk over batches, patch in place.
+"""The header of a record batch (magic 2): parses it, iterates over batches, changes fields in
+place.
 
-Looks at the 61 header bytes only; the records behind them stay opaque, which is what lets the
-broker move batches without decoding them. Big-endian layout:
+Only the 61 header bytes are read, so the broker moves batches without decoding their records.
+Big-endian layout:
 
     0  base_offset i64        21 attributes i16           43 producer_id i64
     8  batch_length i32       23 last_offset_delta i32    51 producer_epoch i16
@@ -9,8 +10,8 @@ broker move batches without decoding them. Big-endian layout:
     16 magic i8               35 max_timestamp i64        57 records_count i32
     17 crc u32                                            61 records
 
-`batch_length` counts what follows it (from byte 12). The CRC-32C covers byte 21 to the end, so
-base offset and leader epoch can be assigned without a new checksum, and nothing after can.
+`batch_length` is the number of bytes after it (from byte 12). The CRC-32C covers byte 21 to the
+end, so only base offset and leader epoch can be changed without a new checksum.
 Attributes: bits 0-2 codec, 3 timestamp type, 4 transactional, 5 control, 6 delete horizon.
 """
 
@@ -53,8 +54,16 @@ _LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
 Buffer = bytes | bytearray | memoryview
 
 
+def codec_of(attributes: int) -> Codec:
+    """Returns the codec in the attributes of a batch; raises CorruptRecordError if unknown."""
+    codec = _CODECS.get(attributes & CODEC_MASK)
+    if codec is None:
+        raise CorruptRecordError(f"unknown codec {attributes & CODEC_MASK}")
+    return codec
+
+
 class BatchHeader:
-    """The thirteen header fields in wire order, and what follows from them."""
+    """The thirteen header fields in wire order, and values derived from them."""
 
     __slots__ = (
         "attributes",
@@ -118,10 +127,7 @@ class BatchHeader:
 
     @property
     def codec(self) -> Codec:
-        codec = _CODECS.get(self.attributes & CODEC_MASK)
-        if codec is None:
-            raise CorruptRecordError(f"unknown codec {self.attributes & CODEC_MASK}")
-        return codec
+        return codec_of(self.attributes)
 
     @property
     def timestamp_type(self) -> TimestampType:
@@ -190,8 +196,8 @@ class BatchHeader:
 def parse_header(buf: Buffer, pos: int = 0) -> BatchHeader:
     """Parses the header at `pos`; raises CorruptRecordError if it is short or invalid.
 
-    Only what every later step relies on is checked: magic, a length that covers the header, and
-    counts that are not negative. The rest is the checksum's and `validation`'s business.
+    Checks only the conditions on which every later step depends: magic, a length that covers the
+    header, and counts that are not negative. The checksum and `validation` cover the rest.
     """
     if pos < 0 or len(buf) - pos < HEADER_SIZE:
         raise CorruptRecordError(f"{len(buf) - pos} bytes are too few for a batch header")
@@ -260,9 +266,11 @@ def set_max_timestamp(
 def stamp_log_append_time(
     buf: bytearray | memoryview, pos: int, header: BatchHeader, timestamp_ms: int
 ) -> None:
-    """Make `timestamp_ms` the time of every record: flag, max timestamp, checksum; header too.
+    """Sets the timestamp of every record to `timestamp_ms` (LogAppendTime), in the batch and
+    `header`.
 
-    Records keep their deltas; readers of a LogAppendTime batch use the max timestamp for all.
+    It changes flag, max timestamp and checksum. The deltas stay: readers of such a batch use the
+    max timestamp for all records.
     """
     header.attributes |= TIMESTAMP_TYPE_MASK
     _ATTRIBUTES.pack_into(buf, pos + ATTRIBUTES_OFFSET, header.attributes)

@@ -1,8 +1,8 @@
 """Builds record batches of magic 2: header, records, compression, checksum.
 
-The records are encoded by the compiled `RecordAppender`; here is what happens once per batch.
-An uncompressed batch is finished in the buffer that holds its records; a compressed one costs
-one copy of the compressed bytes.
+The compiled `RecordAppender` encodes records; this module has the code that runs once per batch. An
+uncompressed batch is finished in the buffer of its records; a compressed one needs one copy of the
+compressed bytes.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,8 +36,8 @@ _LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME  # once: members are slow to lo
 class BatchBuilder:
     """Collects records and builds one batch; not thread-safe.
 
-    Producer fields and base offset may be set until `build`, since an idempotent producer
-    learns its sequence only when it drains the batch.
+    Producer fields and base offset may be set until `build`, because an idempotent producer assigns
+    the sequence only when it drains the batch.
     """
 
     __slots__ = (
@@ -161,7 +161,9 @@ def build_batch(  # noqa: PLR0913 - a BatchBuilder's options in one call
     base_offset: int = 0,
     partition_leader_epoch: int = NO_EPOCH,
 ) -> bytearray:
-    """One batch of (key, value) or (key, value, headers) records, all at `timestamp_ms`."""
+    """Returns one batch of (key, value) or (key, value, headers) records, all with
+    `timestamp_ms`.
+    """
     builder = BatchBuilder(
         codec=codec,
         level=level,

@@ -1,15 +1,15 @@
-"""Compress and decompress the records of a batch, every decompression bounded.
+"""Compresses and decompresses the records of a batch; every decompression has a size limit.
 
-No function here expands more than `max_size` bytes: a bomb costs at most one buffer of the cap.
-Sizes that a frame declares are refused before allocation when they exceed the cap, and are used
-as a hint only, never trusted (a zstd frame may lie, librdkafka's declares nothing at all).
+No function here produces more than `max_size` bytes, so a decompression bomb needs at most one
+buffer of that size. A frame that declares a larger size is rejected before the allocation. A
+declared size is only a hint: a zstd frame may declare a wrong one, and librdkafka's declare none.
 
 - gzip: zlib; several members in a row are one stream.
-- snappy: raw block (librdkafka) or xerial framing (everybody else), told apart by its magic:
+- snappy: raw block (librdkafka) or xerial framing (all other clients), distinguished by its magic:
   `82 53 4e 41 50 50 59 00`, i32 version 1, i32 compatible 1, then (i32 length, raw block)…
-  We write xerial in 32 KiB blocks: old Java consumers insist on it.
-- lz4: frame format, independent blocks (Java's reader refuses linked ones).
-- zstd: frames as they come.
+  Batches are written with xerial framing in 32 KiB blocks, which old Java consumers require.
+- lz4: frame format, independent blocks (Java's reader rejects linked ones).
+- zstd: one or more frames.
 """
 
 import struct
@@ -37,7 +37,7 @@ _DEFAULT_ZSTD_LEVEL = 3
 _MIN_GUESS = 64 * 1024
 _GROWTH = 4
 _INFLATE_STEP = 1024 * 1024
-# cramjam reports a full output buffer by this text alone; tests pin it for each codec.
+# cramjam reports a full output buffer only by this text; a test verifies it for each codec.
 _OUTPUT_FULL = "failed to write whole buffer"
 
 DecompressInto = Callable[[Buffer, bytearray], int]
@@ -61,7 +61,7 @@ def compress(codec: Codec, data: Buffer, level: int | None = None) -> bytes | me
 def decompress(codec: Codec, data: Buffer, max_size: int = DEFAULT_MAX_DECOMPRESSED) -> Buffer:
     """Decompresses `data` and produces at most `max_size` bytes.
 
-    Raises DecompressedTooLargeError past the cap, CorruptRecordError for anything undecodable.
+    Raises DecompressedTooLargeError above the limit, CorruptRecordError if it cannot be decoded.
     """
     if codec == Codec.GZIP:
         return _decompress_gzip(data, max_size)
@@ -126,7 +126,7 @@ def _inflate_some(inflater: "zlib._Decompress", data: Buffer, room: int) -> byte
     # One additional byte distinguishes an exactly full buffer from more data.
     part = inflater.decompress(data, min(room + 1, _INFLATE_STEP))
     if not part and not inflater.eof:
-        raise CorruptRecordError("gzip: the stream ends in the middle")
+        raise CorruptRecordError("gzip: the stream is incomplete")
     return part
 
 
@@ -138,7 +138,7 @@ def _decompress_snappy(data: Buffer, max_size: int) -> Buffer:
 
 def _decompress_xerial(data: Buffer, max_size: int) -> bytes:
     if len(data) < len(XERIAL_HEADER):
-        raise CorruptRecordError("snappy: xerial header cut short")
+        raise CorruptRecordError("snappy: the xerial header is incomplete")
     parts: list[Buffer] = []
     room = max_size
     with memoryview(data) as view:
@@ -160,10 +160,12 @@ def _decompress_snappy_block(data: Buffer, room: int, compressed: int, max_size:
         size = cramjam.snappy.decompress_raw_len(data)
         if size > room:
             raise DecompressedTooLargeError(compressed, max_size)
-        # A block cannot shrink below about 1/22 of its content (64-byte copies of 3 bytes), so a
-        # larger claim is a lie that would only cost us the allocation.
+        # A block has at least about 1/22 of the size of its content (64-byte copies of 3 bytes). A
+        # larger declared size is wrong and is rejected before the allocation.
         if size > 64 * (len(data) + 1):
-            raise CorruptRecordError(f"snappy: {len(data)} bytes cannot hold the {size} claimed")
+            raise CorruptRecordError(
+                f"snappy: {len(data)} bytes cannot contain the declared {size}"
+            )
         out = bytearray(size)
         cramjam.snappy.decompress_raw_into(data, out)
     except cramjam.DecompressionError as error:
@@ -174,7 +176,7 @@ def _decompress_snappy_block(data: Buffer, room: int, compressed: int, max_size:
 def _grow_into(
     decompress_into: DecompressInto, data: Buffer, declared: int | None, max_size: int
 ) -> bytearray:
-    """Decompress into a buffer that grows by steps up to the cap, starting at the likely size."""
+    """Decompresses into a buffer that grows in steps from the estimated size up to the limit."""
     if declared is not None and declared > max_size:
         raise DecompressedTooLargeError(len(data), max_size)
     guess = declared if declared is not None else max(_MIN_GUESS, _GROWTH * len(data))

@@ -1,7 +1,7 @@
 """Control records: the commit and abort markers that end a transaction.
 
-Key: i16 version, i16 type (0 abort, 1 commit, others are not ours and are skipped by readers).
-Value of an end marker: i16 version, i32 epoch of the transaction coordinator that wrote it.
+Key: i16 version, i16 type (0 abort, 1 commit; readers skip other types). Value of an end marker:
+i16 version, i32 epoch of the transaction coordinator that wrote it.
 """
 
 import enum

@@ -1,4 +1,4 @@
-"""The errors of this package beyond `CorruptRecordError`, which lives in `model` for all layers."""
+"""Errors of this package, except `CorruptRecordError`, which is in `model` for all layers."""
 
 from collections.abc import Mapping
 
@@ -15,11 +15,18 @@ class RefusedRecordsError(BrokerError):
         self.problems = problems
 
 
+class OversizedBatchError(BrokerError):
+    """A batch decompresses to more bytes than the rules allow."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.MESSAGE_TOO_LARGE, message)
+
+
 class DecompressedTooLargeError(CorruptRecordError):
     """A compressed batch exceeds the size limit; it was rejected before it was expanded.
 
-    It is a `CorruptRecordError` so that a reader that only knows good from bad stays safe; the
-    broker tells the two apart, since a producer answered MESSAGE_TOO_LARGE splits its batch.
+    It is a `CorruptRecordError` for readers that do not distinguish the causes. The broker does:
+    after MESSAGE_TOO_LARGE a producer would split the batch.
     """
 
     def __init__(self, compressed_size: int, max_size: int) -> None:

@@ -1,4 +1,4 @@
-"""Reads message sets of magic 0 and 1, which old logs still hold. Nothing here writes them.
+"""Reads message sets of magic 0 and 1 from old logs; never writes them.
 
 Message: offset i64, size i32, crc u32 (IEEE, from magic to the end), magic i8, attributes i8,
 timestamp i64 (magic 1 only), key and value (i32 length or -1, bytes). Attributes: bits 0-2 codec,
@@ -7,7 +7,7 @@ bit 3 timestamp type (magic 1).
 A compressed message wraps a message set in its value. Inner offsets of magic 0 are absolute.
 Of magic 1 they count from 0 and the wrapper has the last one's absolute offset (KIP-31); a
 compacted wrapper may have gaps, so the base is wrapper offset minus the last inner offset.
-When the wrapper says LogAppendTime, its timestamp is that of every message inside (KIP-32).
+If the wrapper has LogAppendTime, its timestamp is that of every message inside (KIP-32).
 """
 
 import struct
@@ -32,7 +32,7 @@ _TIMESTAMP_TYPE_MASK = 0x08
 _CRC_START = 16
 
 
-class Message(NamedTuple):
+class LegacyMessage(NamedTuple):
     """One entry of a message set, not unwrapped."""
 
     offset: int
@@ -79,7 +79,7 @@ def decode_message(
     plain = memoryview(decompress(message.codec, message.value, max_decompressed))
     inner = [_parse(part, check_crcs) for part in _entries(plain)]
     if not inner:
-        raise CorruptRecordError("a compressed message that holds none")
+        raise CorruptRecordError("a compressed message that contains no messages")
     records = [_unwrap(message, part, _base_offset(message, inner)) for part in inner]
     last_offset = max(message.offset, records[-1].offset)
     return MessageBatch(records, message.timestamp_type, last_offset + 1)
@@ -97,7 +97,7 @@ def _entries(data: memoryview) -> Iterator[memoryview]:
         pos += LOG_OVERHEAD + size
 
 
-def _parse(entry: memoryview, check_crcs: bool) -> Message:
+def _parse(entry: memoryview, check_crcs: bool) -> LegacyMessage:
     if len(entry) < LOG_OVERHEAD + MIN_MESSAGE_SIZE:
         raise CorruptRecordError(f"{len(entry)} bytes are too few for a message")
     offset, _size, crc, magic, attributes = _ENTRY.unpack_from(entry)
@@ -110,14 +110,14 @@ def _parse(entry: memoryview, check_crcs: bool) -> Message:
     pos, timestamp = _ENTRY.size, NO_TIMESTAMP
     if magic == 1:
         if len(entry) < LOG_OVERHEAD + MIN_MESSAGE_SIZE + _LONG.size:
-            raise CorruptRecordError("a message of magic 1 cut short")
+            raise CorruptRecordError("an incomplete message of magic 1")
         timestamp = _LONG.unpack_from(entry, pos)[0]
         pos += _LONG.size
     key, pos = _field(entry, pos)
     value, pos = _field(entry, pos)
     if pos != len(entry):
         raise CorruptRecordError(f"{len(entry) - pos} bytes after a message's value")
-    return Message(offset, magic, attributes, timestamp, _bytes(key), value)
+    return LegacyMessage(offset, magic, attributes, timestamp, _bytes(key), value)
 
 
 def _field(entry: memoryview, pos: int) -> tuple[memoryview | None, int]:
@@ -132,9 +132,9 @@ def _field(entry: memoryview, pos: int) -> tuple[memoryview | None, int]:
     return entry[pos : pos + size], pos + size
 
 
-def _base_offset(wrapper: Message, inner: list[Message]) -> int:
+def _base_offset(wrapper: LegacyMessage, inner: list[LegacyMessage]) -> int:
     """Returns the number to add to inner offsets."""
-    # A wrapper that no broker has stored yet says 0, whatever it holds.
+    # A wrapper that no broker has stored yet has the offset 0.
     if wrapper.magic == 0 or wrapper.offset == 0:
         return 0
     base = wrapper.offset - inner[-1].offset
@@ -143,7 +143,7 @@ def _base_offset(wrapper: Message, inner: list[Message]) -> int:
     return base
 
 
-def _unwrap(wrapper: Message, message: Message, base: int) -> RawRecord:
+def _unwrap(wrapper: LegacyMessage, message: LegacyMessage, base: int) -> RawRecord:
     if message.codec != Codec.NONE:
         raise CorruptRecordError("a compressed message inside a compressed message")
     if message.magic != wrapper.magic:
@@ -154,7 +154,7 @@ def _unwrap(wrapper: Message, message: Message, base: int) -> RawRecord:
     return RawRecord(base + message.offset, timestamp, message.key, _bytes(message.value))
 
 
-def _raw(message: Message) -> RawRecord:
+def _raw(message: LegacyMessage) -> RawRecord:
     return RawRecord(message.offset, message.timestamp, message.key, _bytes(message.value))
 
 

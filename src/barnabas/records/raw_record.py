@@ -1,4 +1,4 @@
-"""A record as the broker sees it: bytes at an offset, with no topic around it."""
+"""A record as the broker reads it: bytes at an offset, without a topic."""
 
 from typing import NamedTuple
 

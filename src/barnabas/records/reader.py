@@ -1,17 +1,20 @@
 """Reads records out of batches: fetch responses for consumers, single batches for the broker.
 
-`FetchDecoder` goes batch by batch, so a consumer that takes 500 records at a time decodes no
-more than the batches it needs. It skips what applications never see: control batches, aborted
-transactions, records below the fetch offset, a cut-off tail. Old message sets (magic 0 and 1)
-are handed to `legacy`. Raises CorruptRecordError only.
+`FetchDecoder` decodes batch by batch, so a consumer that takes 500 records at a time decodes only
+the batches that it needs. It skips control batches, aborted transactions, records below the fetch
+offset and an incomplete batch at the end. `legacy` decodes old message sets (magic 0 and 1). Raises
+CorruptRecordError only.
 """
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crc32c import crc32c
+
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_EPOCH
 from barnabas.records import legacy
+from barnabas.records._batches_hot import BatchPass
 from barnabas.records._columns_hot import ArrowColumns
 from barnabas.records._record_hot import Record
 from barnabas.records._records_hot import RecordCursor
@@ -23,6 +26,7 @@ from barnabas.records.batch import (
     MAGIC_OFFSET,
     BatchHeader,
     Buffer,
+    codec_of,
     crc_ok,
     parse_header,
 )
@@ -36,7 +40,7 @@ _MAX_COLUMN_BYTES = 2**30
 
 
 class DecodedRecords(NamedTuple):
-    """What one fetch response held for one partition."""
+    """The records of one partition in one fetch response."""
 
     records: list[Record]
     next_offset: int
@@ -48,7 +52,7 @@ class DecodedRecords(NamedTuple):
 def records_section(
     buf: Buffer, pos: int, header: BatchHeader, max_decompressed: int = DEFAULT_MAX_DECOMPRESSED
 ) -> Buffer:
-    """The plain bytes of the batch's records; without a copy when they are not compressed."""
+    """Returns the decompressed records of the batch; a view if they are not compressed."""
     if len(buf) - pos < header.size:
         raise CorruptRecordError(f"{len(buf) - pos} bytes of a batch of {header.size}")
     section = memoryview(buf)[pos + HEADER_SIZE : pos + header.size]
@@ -60,17 +64,18 @@ def records_section(
 def iter_raw(
     buf: Buffer, pos: int, header: BatchHeader, max_decompressed: int = DEFAULT_MAX_DECOMPRESSED
 ) -> list[RawRecord]:
-    """Every record of the batch at `pos`, control records included; the checksum is not checked."""
+    """Yields every record of the batch at `pos`, including control records; ignores the
+    checksum.
+    """
     return RecordCursor(records_section(buf, pos, header, max_decompressed), header).raw()
 
 
 class FetchDecoder:
-    """Decodes one partition's part of a fetch response, as far as it is asked to.
+    """Decodes one partition of a fetch response, as many batches as are requested.
 
-    `aborted` is the response's list of (producer id, first offset), None when reading
-    uncommitted. A corrupt batch raises when it is the next to be read: records before it are
-    given first, so the reader's position moves up to it and stays there.
-    Owned by one thread at a time.
+    `aborted` is the response's list of (producer id, first offset), None for READ_UNCOMMITTED. A
+    corrupt batch raises when it is next: the records before it are returned first, so the position
+    of the reader stays at the corrupt batch. Owned by one thread at a time.
     """
 
     __slots__ = (
@@ -82,6 +87,7 @@ class FetchDecoder:
         "_max_decompressed",
         "_pos",
         "_surplus",
+        "_unpacked",
         "last_leader_epoch",
         "next_offset",
         "partition",
@@ -108,21 +114,24 @@ class FetchDecoder:
         self._end = len(buf)
         self._max_decompressed = max_decompressed
         self._check_crcs = check_crcs
-        # Latest first, to pop from the end; brokers are not trusted to sort it.
+        # Latest first, to pop from the end. The protocol does not require a sorted list.
         self._aborted = (
             None if aborted is None else sorted(aborted, key=lambda entry: entry[1], reverse=True)
         )
         self._aborting: set[int] = set()
         self._surplus: list[Record] = []
+        self._unpacked: Buffer | None = None  # of the batch at `_pos`, if already decompressed
 
     @property
     def position(self) -> int:
-        """The offset after all that was taken; `next_offset` is that of all that was decoded."""
+        """The offset after the last taken record; `next_offset` is that after the last decoded
+        one.
+        """
         return self._surplus[0].offset if self._surplus else self.next_offset
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing is left but a cut-off tail; False before an error yet to be raised."""
+        """Whether only an incomplete batch remains; False before an error that will be raised."""
         if self._surplus:
             return False
         try:
@@ -131,7 +140,7 @@ class FetchDecoder:
             return False
 
     def take(self, max_records: int = _UNLIMITED) -> list[Record]:
-        """Up to `max_records` of the records that follow; fewer only when nothing is left."""
+        """Returns up to `max_records` of the next records; fewer only at the end."""
         out, self._surplus = self._surplus, []
         try:
             while len(out) < max_records and self._decode_next(out):
@@ -145,28 +154,44 @@ class FetchDecoder:
         return out
 
     def take_batch(self) -> list[Record]:
-        """All records of the next batch that has any to show; [] when nothing is left."""
+        """Returns all records of the next batch that has visible records; [] at the end."""
         out, self._surplus = self._surplus, []
         while not out and self._decode_next(out):
             pass
         return out
 
     def take_columns(self, columns: ArrowColumns, max_records: int = _UNLIMITED) -> None:
-        """As `take`, whole batches into Arrow buffers; may pass `max_records` by one batch."""
+        """Adds whole batches to Arrow buffers; may exceed `max_records` by one batch."""
         columns.reserve(self._end - self._pos)
+        batches = BatchPass(self._buf, crc32c if self._check_crcs else None, self._unpack)
         try:
-            while (
-                columns.count < max_records
-                and columns.size < _MAX_COLUMN_BYTES
-                and self._decode_next(columns)
-            ):
-                pass
+            while columns.count < max_records and columns.size < _MAX_COLUMN_BYTES:
+                if not self._pass_over(batches, columns, max_records) and not self._decode_next(
+                    columns
+                ):
+                    break
         except CorruptRecordError:
             if not columns.count:
                 raise
 
+    def _pass_over(self, batches: BatchPass, columns: ArrowColumns, max_records: int) -> bool:
+        """Adds plain batches in compiled code; returns False if the next one needs
+        `_decode_next`.
+        """
+        batches.pos, batches.next_offset = self._pos, self.next_offset
+        batches.add(columns, max_records, not self._aborted and not self._aborting)
+        self._unpacked = batches.section
+        if batches.pos == self._pos:
+            return False
+        self._pos, self.next_offset = batches.pos, batches.next_offset
+        self.last_leader_epoch = batches.leader_epoch
+        return True
+
+    def _unpack(self, codec: int, section: memoryview) -> Buffer:
+        return decompress(codec_of(codec), section, self._max_decompressed)
+
     def _next_size(self) -> int:
-        """Bytes of the batch at the cursor, 0 when no whole one is left."""
+        """Returns the size of the batch at the cursor, 0 if there is no complete one."""
         left = self._end - self._pos
         if left <= MAGIC_OFFSET:
             return 0
@@ -177,7 +202,7 @@ class FetchDecoder:
         return size if size <= left else 0
 
     def _decode_next(self, out: "list[Record] | ArrowColumns") -> bool:
-        """Decode one batch into `out`; False when none is left."""
+        """Decodes one batch into `out`; returns False at the end."""
         size = self._next_size()
         if size == 0:
             return False
@@ -187,7 +212,7 @@ class FetchDecoder:
         elif magic < MAGIC:
             self._decode_message(size, out)
         else:
-            raise CorruptRecordError(f"magic {magic} is not a format we know")
+            raise CorruptRecordError(f"magic {magic} is an unknown format")
         self._pos += size
         return True
 
@@ -202,9 +227,11 @@ class FetchDecoder:
         self.last_leader_epoch = header.partition_leader_epoch
 
     def _decode_visible(self, header: BatchHeader, out: "list[Record] | ArrowColumns") -> None:
-        section = records_section(self._buf, self._pos, header, self._max_decompressed)
+        section, self._unpacked = self._unpacked, None
+        if section is None:
+            section = records_section(self._buf, self._pos, header, self._max_decompressed)
         cursor = RecordCursor(section, header)
-        # A batch that turns out corrupt half-way must leave none of its records behind.
+        # If a batch is corrupt, none of its records may stay in the result.
         if isinstance(out, list):
             start = len(out)
             try:
@@ -272,7 +299,7 @@ def decode_records(  # noqa: PLR0913 - a FetchDecoder's options in one call
     aborted: Iterable[tuple[int, int]] | None = None,
     check_crcs: bool = True,
 ) -> DecodedRecords:
-    """All records of one partition's part of a fetch response; see `FetchDecoder`."""
+    """Returns all records of one partition of a fetch response; see `FetchDecoder`."""
     decoder = FetchDecoder(
         buf,
         topic,

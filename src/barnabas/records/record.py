@@ -1,4 +1,4 @@
-"""The two shapes of a record: `Record` for consumers, `RawRecord` for the broker itself.
+"""The two types of records: `Record` for consumers, `RawRecord` for the broker itself.
 
 `Record` is defined beside the decoder that builds it, so that both compile as one unit.
 """

@@ -1,7 +1,7 @@
 """Rewrites stored batches: another codec for the broker, fewer records for the log cleaner.
 
-Both keep offsets, producer fields and records' timestamps as they are, since duplicate detection
-and consumers' positions rest on them.
+Both keep offsets, producer fields and timestamps of records, because duplicate detection and the
+positions of consumers depend on them.
 """
 
 from collections.abc import Sequence
@@ -42,12 +42,12 @@ def retain_records(
     delete_horizon_ms: int | None = None,
     max_decompressed: int = DEFAULT_MAX_DECOMPRESSED,
 ) -> bytearray:
-    """The batch with only the records that `keep` marks, their bytes unchanged.
+    """Returns the batch with only the records that `keep` marks, their bytes unchanged.
 
-    Base offset, last offset delta and sequence stay, so gaps appear and the count shrinks; with
-    nothing kept, the header alone remains and still carries the producer's state.
-    `delete_horizon_ms` stamps when tombstones and markers may go (KIP-534): it replaces the base
-    timestamp, so the records' deltas are then written anew.
+    Base offset, last offset delta and sequence stay, so gaps appear and the count shrinks; if no
+    record is kept, only the header remains, with the producer's state. `delete_horizon_ms` is the
+    time at which tombstones and markers may be removed (KIP-534): it replaces the base timestamp,
+    so the records' deltas are encoded again.
     """
     header = parse_header(batch)
     section = records_section(batch, 0, header, max_decompressed)
@@ -86,7 +86,7 @@ def _lower_max_timestamp(header: BatchHeader, timestamps: Sequence[int]) -> None
 def _assemble(
     header: BatchHeader, section: Buffer, count: int, codec: Codec, level: int | None
 ) -> bytearray:
-    # An empty batch is stored as its header alone, in whatever codec it once had (KIP-534).
+    # An empty batch is stored as its header alone, with its former codec (KIP-534).
     packed = compress(codec, section, level) if codec != Codec.NONE and count else section
     batch = bytearray(HEADER_SIZE + len(packed))
     batch[HEADER_SIZE:] = packed

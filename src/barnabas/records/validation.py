@@ -1,17 +1,17 @@
 """Validates a producer's batch before it is appended to the log.
 
 Header, checksum and every record are checked, in compiled code and without an object per record:
-a consumer cannot get past a batch that it cannot decode. Compressed records are unpacked for that,
-up to a cap, and stored as they came. With `deep` off (producers that are trusted) records stay
-opaque unless a rule needs them: a compacted topic (every record needs a key) or a limit on how old
-records may be.
+a consumer cannot skip a batch that it cannot decode. Compressed records are decompressed for that,
+up to a limit, and stored unchanged. With `deep` off (trusted producers) records are not decoded
+unless a rule needs them: a compacted topic (every record needs a key) or a limit on how old records
+may be.
 
-Kafka accepts two things that are refused here, because clients cannot read them: uncompressed
-records whose offset deltas are not 0, 1, 2…, and bytes after a gzip or lz4 stream.
+Kafka accepts two kinds of batches that are rejected here, because clients cannot read them:
+uncompressed records whose offset deltas are not 0, 1, 2…, and bytes after a gzip or lz4 stream.
 
-Raises BrokerError with the code that the producer is answered: CORRUPT_MESSAGE (2),
-MESSAGE_TOO_LARGE (10), INVALID_TIMESTAMP (32), UNSUPPORTED_COMPRESSION_TYPE (76),
-INVALID_RECORD (87). Sequences, epochs and transactions are the log's business.
+Raises BrokerError with the error code of the response: CORRUPT_MESSAGE (2), MESSAGE_TOO_LARGE (10),
+INVALID_TIMESTAMP (32), UNSUPPORTED_COMPRESSION_TYPE (76), INVALID_RECORD (87). The log checks
+sequences, epochs and transactions.
 """
 
 import dataclasses
@@ -21,6 +21,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.records import NO_TIMESTAMP, Codec, TimestampType
 from barnabas.records._records_hot import RecordCursor
+from barnabas.records._validation_hot import accept_plain
 from barnabas.records.batch import (
     CODEC_MASK,
     HEADER,
@@ -32,7 +33,11 @@ from barnabas.records.batch import (
     crc_ok,
     set_max_timestamp,
 )
-from barnabas.records.errors import DecompressedTooLargeError, RefusedRecordsError
+from barnabas.records.errors import (
+    DecompressedTooLargeError,
+    OversizedBatchError,
+    RefusedRecordsError,
+)
 from barnabas.records.reader import iter_raw, records_section
 
 NO_LIMIT_MS = 2**63 - 1
@@ -74,9 +79,17 @@ def validate_batch(
 ) -> BatchHeader:
     """Returns the header of the one batch in `buf`; raises BrokerError if it is invalid.
 
-    Timestamp limits are judged against `now_ms`, and not at all without it. Where the header
-    claims another largest timestamp than the records have, header and `buf` are corrected.
+    Timestamp limits are relative to `now_ms` and are not checked without it. If the max timestamp
+    of the header differs from that of the records, header and `buf` are corrected.
     """
+    if now_ms is not None and rules.must_walk and isinstance(buf, memoryview):
+        plain = accept_plain(buf, rules, now_ms)
+        if plain is not None:
+            return plain
+    return _validate_in_steps(buf, rules, now_ms)
+
+
+def _validate_in_steps(buf: Buffer, rules: BatchRules, now_ms: int | None) -> BatchHeader:
     header = _parse(buf)
     if header.size > rules.max_message_bytes:
         raise BrokerError(
@@ -97,7 +110,7 @@ def validate_batch(
 
 
 def _parse(buf: Buffer) -> BatchHeader:
-    """Exactly one batch of magic 2."""
+    """Parses exactly one batch of magic 2."""
     if len(buf) == 0:
         raise _invalid("a produce request needs one batch per partition, got none")
     if len(buf) < HEADER_SIZE:
@@ -109,7 +122,7 @@ def _parse(buf: Buffer) -> BatchHeader:
         text = f"a batch of {header.size} bytes with magic {header.magic}"
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, text)
     if header.size > len(buf):
-        raise _invalid(f"the batch claims {header.size} bytes, {len(buf)} came")
+        raise _invalid(f"the batch has the size {header.size} in its header, but {len(buf)} bytes")
     if header.size < len(buf):
         raise _invalid("a produce request needs one batch per partition, got more")
     return header
@@ -172,7 +185,7 @@ def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: 
         lowest, highest, keyless = RecordCursor(section, header).check()
     except DecompressedTooLargeError as error:
         # A producer would split a batch that is too large; a decompression bomb must fail instead.
-        raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE, str(error)) from None
+        raise OversizedBatchError(str(error)) from None
     except CorruptRecordError as error:
         raise _invalid(str(error)) from None
     in_time = now_ms is None or rules.timestamp_type == TimestampType.LOG_APPEND_TIME

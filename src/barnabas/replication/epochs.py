@@ -14,14 +14,14 @@ from barnabas.model.records import NO_EPOCH
 NO_OFFSET = -1
 
 
-class EpochEnd(NamedTuple):
+class LogEpochEnd(NamedTuple):
     """An epoch and the offset after its last record."""
 
     epoch: int
     end_offset: int
 
 
-UNDEFINED = EpochEnd(NO_EPOCH, NO_OFFSET)
+UNDEFINED = LogEpochEnd(NO_EPOCH, NO_OFFSET)
 
 
 class EpochHistory(Protocol):
@@ -49,12 +49,12 @@ def check_leader_epoch(requested: int, current: int) -> ErrorCode:
 
 def divergence(
     history: EpochHistory, last_fetched_epoch: int, fetch_offset: int
-) -> EpochEnd | None:
+) -> LogEpochEnd | None:
     """Returns where the follower's log diverges from this one, or None if it does not.
 
     UNDEFINED means that the two logs have no known epoch in common.
     """
-    end = EpochEnd(*history.end_offset_for_epoch(last_fetched_epoch))
+    end = LogEpochEnd(*history.end_offset_for_epoch(last_fetched_epoch))
     if end.end_offset == NO_OFFSET:
         return UNDEFINED
     if end.epoch < last_fetched_epoch or end.end_offset < fetch_offset:
@@ -62,7 +62,7 @@ def divergence(
     return None
 
 
-def truncation_point(history: EpochHistory, diverging: EpochEnd) -> int:
+def truncation_point(history: EpochHistory, diverging: LogEpochEnd) -> int:
     """Returns the offset a follower truncates to after the leader reported divergence.
 
     A follower without the leader's epoch truncates to the end of its largest smaller epoch and

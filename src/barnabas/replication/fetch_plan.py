@@ -10,11 +10,11 @@ from typing import Protocol
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.epochs import LogEpochEnd
 
 
 @dataclass(frozen=True, slots=True)
-class FetchLimits:
+class ReplicaFetchLimits:
     """Kafka's `replica.fetch.*` settings."""
 
     max_wait_ms: int = 500
@@ -37,11 +37,11 @@ class FetchPartition:
 
 
 @dataclass(frozen=True, slots=True)
-class FetchPlan:
+class ReplicaFetchPlan:
     """One fetch; the leader fills the partitions in this order."""
 
     partitions: tuple[FetchPartition, ...]
-    limits: FetchLimits
+    limits: ReplicaFetchLimits
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class FetchedPartition:
     high_watermark: int = -1
     log_start_offset: int = -1
     records: memoryview | bytes = b""
-    diverging_epoch: EpochEnd | None = None
+    diverging_epoch: LogEpochEnd | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,6 @@ class LeaderOffsets:
 class ReplicaSource(Protocol):
     """A connection to one leader; raises BarnabasError or OSError without a response."""
 
-    async def fetch(self, plan: FetchPlan) -> Sequence[FetchedPartition]: ...
+    async def fetch(self, plan: ReplicaFetchPlan) -> Sequence[FetchedPartition]: ...
     async def leader_offsets(self, plan: OffsetsPlan) -> Sequence[LeaderOffsets]: ...
     async def close(self) -> None: ...

@@ -1,8 +1,9 @@
 """Follows one broker: selects the partitions of the next fetch and applies the responses.
 
 Without IO: `poll(now)` returns the next request, `handle_*` applies its response, and
-`fetcher_driver` sends it. A response is applied only if the partition still follows the same leader
-in the same epoch and its log still ends at the fetched offset; otherwise it is dropped.
+`fetcher_pool` sends it. A response is applied only if the partition still follows the same leader
+in the same epoch and its log still ends at the fetched offset; otherwise it is dropped. A
+truncation must precede any increase of the high watermark (KAFKA-14704).
 """
 
 import enum
@@ -12,20 +13,86 @@ from collections.abc import Callable, Iterable, Sequence
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.replication import following
+from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.fetch_plan import (
     FetchedPartition,
-    FetchLimits,
     FetchPartition,
-    FetchPlan,
     LeaderOffsets,
     OffsetsPlan,
+    ReplicaFetchLimits,
+    ReplicaFetchPlan,
 )
+from barnabas.replication.isr import follower_high_watermark
 from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.storage.append_info import EarlierBatchError
 from barnabas.storage.errors import TransientDiskError
 
-logger = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
+
+
+# --- Changes of the follower's log ----------------------------------------------------------------
+
+
+def append_from_leader(
+    partition: Partition,
+    batches: memoryview | bytes,
+    *,
+    leader_high_watermark: int,
+    leader_log_start: int,
+) -> None:
+    """Appends the leader's records, then adopts its high watermark and log start offset."""
+    log = partition.log
+    if len(batches):
+        _append_batches(partition, batches)
+        if partition.settings.request_flush is not None:
+            partition.settings.request_flush(partition)
+    watermark = follower_high_watermark(
+        leader_high_watermark, log.log_end_offset, log.log_start_offset
+    )
+    partition.raise_high_watermark(watermark)
+    if leader_log_start > log.log_start_offset:
+        start = min(leader_log_start, log.high_watermark)
+        log.increment_log_start_offset(start, "leader's log start")
+
+
+def _append_batches(partition: Partition, batches: memoryview | bytes) -> None:
+    partition.settings.count_replicated(partition.topic_partition.topic, len(batches))
+    try:
+        partition.log.append_as_follower(batches)
+    except EarlierBatchError as error:
+        if partition.log.log_end_offset > partition.log.log_start_offset:
+            raise
+        # The log is empty and starts at the leader's log start offset, which is inside a batch.
+        partition.restart_at(error.first_offset)
+        partition.log.append_as_follower(batches)
+
+
+def truncate_to_divergence(partition: Partition, diverging: LogEpochEnd) -> None:
+    """Removes records that the leader does not have; the next fetch checks again."""
+    offset = partition.settings.rules.truncation_point(partition.log, diverging)
+    if offset < partition.log.high_watermark:
+        _logger.warning("%r truncates to %d, below its high watermark", partition, offset)
+    partition.truncate_to(offset)
+
+
+def realign(partition: Partition, leader_start: int, leader_end: int) -> bool:
+    """Moves the log into the leader's range; returns False if it is in range already.
+
+    A leader whose log ends before this one was elected uncleanly: the additional records are lost.
+    A leader whose log starts after this one's end has deleted the records in between.
+    """
+    end = partition.log.log_end_offset
+    if leader_end < end:
+        partition.truncate_to(leader_end)
+    elif leader_start > end:
+        partition.restart_at(leader_start)
+    else:
+        return False
+    return True
+
+
+# --- Fetcher --------------------------------------------------------------------------------------
 
 
 class FollowState(enum.Enum):
@@ -47,7 +114,16 @@ class FollowState(enum.Enum):
 class Followed:
     """One partition of a fetcher."""
 
-    __slots__ = ("caught_up", "leader_epoch", "partition", "quiet_since_ms", "ready_at_ms", "state")
+    __slots__ = (
+        "_request",
+        "caught_up",
+        "lag",
+        "leader_epoch",
+        "partition",
+        "quiet_since_ms",
+        "ready_at_ms",
+        "state",
+    )
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
@@ -56,9 +132,33 @@ class Followed:
         self.ready_at_ms = 0
         self.quiet_since_ms: int | None = None  # None while responses contain records
         self.caught_up = False  # whether it had all committed records at the last response
+        self.lag = 0  # records behind the leader's high watermark at the last response
+        self._request: FetchPartition | None = None
 
     def is_due(self, state: FollowState, now_ms: int) -> bool:
         return self.state is state and self.ready_at_ms <= now_ms and self.partition.may_fetch
+
+    def request(self) -> FetchPartition:
+        """Returns the position to fetch from; the same object while the position is the same."""
+        partition, known = self.partition, self._request
+        log = partition.log
+        if (
+            known is None
+            or known.offset != log.log_end_offset
+            or known.leader_epoch != partition.leader_epoch
+            or known.log_start_offset != log.log_start_offset
+            or known.last_fetched_epoch != log.latest_epoch
+            or known.topic_id != partition.topic_id
+        ):
+            known = self._request = FetchPartition(
+                partition.topic_partition,
+                partition.topic_id,
+                partition.leader_epoch,
+                log.log_end_offset,
+                log.latest_epoch,
+                log.log_start_offset,
+            )
+        return known
 
 
 class ReplicaFetcher:
@@ -70,7 +170,7 @@ class ReplicaFetcher:
     def __init__(
         self,
         source: BrokerId,
-        limits: FetchLimits,
+        limits: ReplicaFetchLimits,
         on_caught_up: Callable[[TopicPartition], None] = lambda _partition: None,
         throttle: ReplicationThrottle | None = None,
     ) -> None:
@@ -108,6 +208,11 @@ class ReplicaFetcher:
         self._followed.pop(topic_partition, None)
 
     @property
+    def max_lag(self) -> int:
+        """The largest number of committed records that a partition here lacks."""
+        return max((followed.lag for followed in self._followed.values()), default=0)
+
+    @property
     def all_caught_up(self) -> bool:
         """Whether all partitions were caught up at their last response."""
         return all(item.caught_up for item in self._followed.values())
@@ -138,13 +243,13 @@ class ReplicaFetcher:
 
     # --- requests ---
 
-    def poll(self, now_ms: int) -> FetchPlan | OffsetsPlan | None:
+    def poll(self, now_ms: int) -> ReplicaFetchPlan | OffsetsPlan | None:
         """Returns the next request, or None if no partition is due."""
         realigning = self._due(FollowState.REALIGNING, now_ms)
         if realigning:
             return OffsetsPlan(realigning)
         fetching = self._due(FollowState.FETCHING, now_ms)
-        return FetchPlan(fetching, self.limits) if fetching else None
+        return ReplicaFetchPlan(fetching, self.limits) if fetching else None
 
     def wait_ms(self, now_ms: int) -> int | None:
         """Returns the time until `poll` may return a request; None if it needs an event."""
@@ -158,7 +263,7 @@ class ReplicaFetcher:
 
     def _due(self, state: FollowState, now_ms: int) -> tuple[FetchPartition, ...]:
         return tuple(
-            _to_fetch(followed.partition)
+            followed.request()
             for followed in self._followed.values()
             if followed.is_due(state, now_ms) and not self._throttled_ms(followed, now_ms)
         )
@@ -171,9 +276,12 @@ class ReplicaFetcher:
     # --- responses ---
 
     def handle_fetched(
-        self, plan: FetchPlan, answers: Sequence[FetchedPartition], now_ms: int
+        self, plan: ReplicaFetchPlan, answers: Sequence[FetchedPartition], now_ms: int
     ) -> None:
-        """Applies a fetch response, partition by partition."""
+        """Applies a fetch response, partition by partition.
+
+        The response omits partitions without records whose state at the leader is unchanged.
+        """
         asked = {item.topic_partition: item for item in plan.partitions}
         for answer in answers:
             request = asked.get(answer.topic_partition)
@@ -184,9 +292,16 @@ class ReplicaFetcher:
                 self._on_error(followed, answer.error, now_ms)
             elif answer.diverging_epoch is not None:
                 self._apply(followed, now_ms, _truncate, answer)
-            else:
-                self._apply(followed, now_ms, _append, answer)
+            elif self._apply(followed, now_ms, _append, answer):
                 self._after_append(followed, answer, now_ms)
+            del asked[answer.topic_partition]
+        self._note_omitted(asked, now_ms)
+
+    def _note_omitted(self, omitted: Iterable[TopicPartition], now_ms: int) -> None:
+        for topic_partition in omitted:
+            followed = self._followed.get(topic_partition)
+            if followed is not None and followed.quiet_since_ms is None:
+                followed.quiet_since_ms = now_ms
 
     def handle_offsets(
         self, plan: OffsetsPlan, answers: Sequence[LeaderOffsets], now_ms: int
@@ -201,11 +316,11 @@ class ReplicaFetcher:
                 self._on_error(followed, answer.error, now_ms)
                 continue
             followed.state = FollowState.FETCHING
-            if not following.realign(followed.partition, answer.start_offset, answer.end_offset):
+            if not realign(followed.partition, answer.start_offset, answer.end_offset):
                 # In range: the leader has not entered its epoch yet, or its log has just changed.
                 followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
-    def handle_failure(self, plan: FetchPlan | OffsetsPlan, now_ms: int) -> None:
+    def handle_failure(self, plan: ReplicaFetchPlan | OffsetsPlan, now_ms: int) -> None:
         """Backs off after a request without a response."""
         for request in plan.partitions:
             followed = self._followed.get(request.topic_partition)
@@ -232,20 +347,25 @@ class ReplicaFetcher:
         now_ms: int,
         action: Callable[[Partition, FetchedPartition], None],
         answer: FetchedPartition,
-    ) -> None:
+    ) -> bool:
+        """Returns whether the log was changed; a failed disk may have ended the following."""
         try:
             action(followed.partition, answer)
         except TransientDiskError:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
-            logger.warning("%r: cannot apply the fetch response: %s", followed, error)
+            _logger.warning("%r: cannot apply the fetch response: %s", followed, error)
             if isinstance(error, BrokerError) and error.code is ErrorCode.KAFKA_STORAGE_ERROR:
                 followed.state = FollowState.FAILED
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
+        else:
+            return True
+        return False
 
     def _after_append(self, followed: Followed, answer: FetchedPartition, now_ms: int) -> None:
         partition, log = followed.partition, followed.partition.log
-        followed.caught_up = log.log_end_offset >= answer.high_watermark
+        followed.lag = max(answer.high_watermark - log.log_end_offset, 0)
+        followed.caught_up = not followed.lag
         if len(answer.records):
             followed.quiet_since_ms = None
             if self._throttle is not None:
@@ -272,25 +392,13 @@ class ReplicaFetcher:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
 
-def _to_fetch(partition: Partition) -> FetchPartition:
-    log = partition.log
-    return FetchPartition(
-        partition.topic_partition,
-        partition.topic_id,
-        partition.leader_epoch,
-        log.log_end_offset,
-        log.latest_epoch,
-        log.log_start_offset,
-    )
-
-
 def _truncate(partition: Partition, answer: FetchedPartition) -> None:
     if answer.diverging_epoch is not None:
-        following.truncate_to_divergence(partition, answer.diverging_epoch)
+        truncate_to_divergence(partition, answer.diverging_epoch)
 
 
 def _append(partition: Partition, answer: FetchedPartition) -> None:
-    following.append(
+    append_from_leader(
         partition,
         answer.records,
         leader_high_watermark=answer.high_watermark,

@@ -1,7 +1,9 @@
-"""The in-sync replicas (ISR) of a partition: lag of followers, members to remove and to add.
+"""The in-sync replicas (ISR) of a partition and the high watermark that follows from them.
 
-Pure logic: the leader passes in what followers fetched and the monotonic time. `Partition` sends
-the resulting changes to the controller and applies its replies.
+Pure logic: the leader passes in the positions of followers and the monotonic time. `Partition`
+sends the resulting changes to the controller and applies its replies. All records below the high
+watermark are on every replica that can be elected. The leader computes it from its followers'
+fetches; a follower adopts it from the leader's responses. On a leader it never decreases.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -138,3 +140,27 @@ def out_of_sync(
 def effective_min_insync(configured: int, replicas: Collection[BrokerId]) -> int:
     """Returns `min.insync.replicas`, limited to the number of replicas."""
     return min(configured, max(len(replicas), 1))
+
+
+def leader_candidate(
+    leader_end: int, followers: Mapping[BrokerId, ReplicaProgress], counted: Iterable[BrokerId]
+) -> int:
+    """Returns the highest offset that the leader and every counted follower have reached.
+
+    The position of a follower that has not fetched in this epoch is -1.
+    """
+    candidate = leader_end
+    for broker_id in counted:
+        progress = followers.get(broker_id)
+        if progress is not None and progress.log_end_offset < candidate:
+            candidate = progress.log_end_offset
+    return candidate
+
+
+def follower_high_watermark(leader_high_watermark: int, own_end: int, own_start: int) -> int:
+    """Returns the leader's high watermark, limited to the follower's own log.
+
+    The lower limit is necessary after a full truncation to the leader's start (KAFKA-9491).
+    """
+    # Above the own end are offsets that this replica could not serve if it were elected.
+    return max(min(leader_high_watermark, own_end), own_start)

@@ -16,7 +16,7 @@ controller replies idempotently or with its current state.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from barnabas.model.clock import Clock
@@ -33,12 +33,11 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
-from barnabas.replication.durability import DurableEnd, FlushTicket
-from barnabas.replication.guards import DEFAULT_GUARDS, Guards
 from barnabas.replication.isr import effective_min_insync
-from barnabas.replication.leader_state import LeaderState
 from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.ports import IsrChannel, ReplicaLog
+from barnabas.replication.replica_state import DurableEnd, FlushTicket, LeaderState
+from barnabas.replication.safety_rules import DEFAULT_RULES, SafetyRules
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.storage.append_info import AppendInfo, AppendOrigin
 
@@ -47,6 +46,7 @@ logger = logging.getLogger(__name__)
 ALL_IN_SYNC = -1
 """`acks=all`."""
 
+_NO_ERROR = ErrorCode.NONE
 _NOT_APPLIED = frozenset({ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INELIGIBLE_REPLICA})
 _WAIT_FOR_CONTROLLER = frozenset(
     {
@@ -72,6 +72,19 @@ class PartitionListener(Protocol):
     def on_leader_change(self, partition: "Partition") -> None: ...
 
 
+@dataclass(slots=True)
+class IsrChangeCounts:
+    """Counts changes of in-sync replicas on this broker; owned by its loop."""
+
+    shrinks: int = 0
+    expands: int = 0
+    failed: int = 0
+
+    def changed(self, before: frozenset[BrokerId], after: frozenset[BrokerId]) -> None:
+        self.shrinks += not before <= after
+        self.expands += not after <= before
+
+
 @dataclass(frozen=True, slots=True)
 class ReplicaSettings:
     """Settings and collaborators that all replicas of a broker share.
@@ -91,10 +104,13 @@ class ReplicaSettings:
     request_lifetime_ms: int = 30_000
     min_insync_of: Callable[[str], int] = lambda _topic: 1
     request_flush: "Callable[[Partition], None] | None" = None
-    guards: Guards = DEFAULT_GUARDS
+    rules: SafetyRules = DEFAULT_RULES
     is_alive: Callable[[BrokerId], bool] = lambda _broker_id: True
     rack_of: Callable[[BrokerId], str | None] = lambda _broker_id: None
     leader_throttle: ReplicationThrottle | None = None
+    isr_changes: IsrChangeCounts = field(default_factory=IsrChangeCounts)
+    count_replicated: Callable[[str, int], None] = lambda _topic, _size: None
+    """Called with the topic and the bytes of each append of a follower."""
 
 
 class Partition:
@@ -211,7 +227,7 @@ class Partition:
         self.followed_isr = frozenset(state.isr)
         self.leading, self.is_leader = None, False
         if begins:
-            offset = self.settings.guards.truncate_at_start(self.log)
+            offset = self.settings.rules.truncate_at_start(self.log)
             if offset is not None:
                 self.truncate_to(offset)
             self._notify_leader_change()
@@ -242,7 +258,7 @@ class Partition:
         # The epoch must be recorded before the first append (KAFKA-7415); otherwise a follower
         # that requests its end offset gets the error that the epoch is unknown.
         self.log.assign_epoch_start(state.leader_epoch)
-        leading = LeaderState(self.settings.broker_id, start, self.settings.guards.may_join)
+        leading = LeaderState(self.settings.broker_id, start, self.settings.rules.may_join)
         if self.leading is not None:
             leading.followers = self.leading.followers
         return leading
@@ -270,7 +286,7 @@ class Partition:
         leading = self.leading
         if leading is None:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if acks == ALL_IN_SYNC and len(leading.isr.committed) < self.min_insync:
+        if acks == ALL_IN_SYNC and self._has_too_few(leading):
             raise BrokerError(
                 ErrorCode.NOT_ENOUGH_REPLICAS,
                 f"{self.topic_partition} has {len(self.isr)} in-sync replicas, "
@@ -304,12 +320,18 @@ class Partition:
         if leading is None or (leader_epoch is not None and leader_epoch < self.led_since_epoch):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if acks != ALL_IN_SYNC:
-            return ErrorCode.NONE if self._committable_end() >= required_offset else None
+            return _NO_ERROR if self._committable_end() >= required_offset else None
         if self.log.high_watermark < required_offset:
             return None
-        if len(leading.isr.committed) < self.min_insync:
+        if self._has_too_few(leading):
             return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-        return ErrorCode.NONE
+        return _NO_ERROR
+
+    def _has_too_few(self, leading: LeaderState) -> bool:
+        """Whether the ISR is too small for acks=all."""
+        members = len(leading.isr.committed)
+        # `min_insync` is at most the configured number and only computed if it can matter.
+        return members < self.configured_min_insync and members < self.min_insync
 
     # --- fsync before acknowledgement ---
 
@@ -400,7 +422,9 @@ class Partition:
             # Also with INVALID_UPDATE_VERSION: either our own change, whose first response was
             # lost, or a change by the controller. Adopting it ends the retry loop of KAFKA-2729.
             self._commit_isr(leading, reply)
-        elif reply.error in _NOT_APPLIED and not self._may_still_be_applied(leading):
+            return
+        self.settings.isr_changes.failed += 1
+        if reply.error in _NOT_APPLIED and not self._may_still_be_applied(leading):
             leading.settle(leading.isr.committed)
         elif reply.error not in _WAIT_FOR_CONTROLLER:
             now_ms = self.settings.clock.monotonic_ms()
@@ -431,6 +455,7 @@ class Partition:
         """Adopts the state that the controller confirmed within this leader epoch."""
         self.partition_epoch = reply.partition_epoch
         self.recovering = reply.recovery is LeaderRecoveryState.RECOVERING
+        self.settings.isr_changes.changed(leading.isr.committed, frozenset(reply.isr))
         leading.settle(reply.isr)
         # A smaller ISR may release the high watermark (KAFKA-13091), a larger one may reach
         # min.insync.replicas.
@@ -439,7 +464,7 @@ class Partition:
     def advance_high_watermark(self, now_ms: int) -> bool:
         """Moves the high watermark to the end that all counted replicas have; True if it moved."""
         leading = self.leading
-        if leading is None or len(leading.isr.committed) < self.min_insync:
+        if leading is None or self._has_too_few(leading):
             return False  # below min.insync.replicas nothing is committed (KIP-966)
         end, max_lag_ms = self._committable_end(), self.settings.max_lag_ms
         return self.raise_high_watermark(

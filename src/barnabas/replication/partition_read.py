@@ -12,14 +12,9 @@ from dataclasses import dataclass
 from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
-from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.epochs import LogEpochEnd
 from barnabas.storage.file_slice import FileSlice
 from barnabas.storage.transaction_index import AbortedTxn
-
-EARLIEST_TIMESTAMP = -2
-LATEST_TIMESTAMP = -1
-MAX_TIMESTAMP = -3
-EARLIEST_LOCAL_TIMESTAMP = -4
 
 
 @dataclass(slots=True)
@@ -55,7 +50,7 @@ class PartitionRead:
     log_end_offset: int
     next_offset: int
     aborted: Sequence[AbortedTxn] = ()
-    diverging_epoch: EpochEnd | None = None
+    diverging_epoch: LogEpochEnd | None = None
     preferred_read_replica: BrokerId = NO_BROKER
     is_urgent: bool = False
     """Whether the response must be sent at once, even without records."""

@@ -11,19 +11,18 @@ from dataclasses import dataclass
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_BROKER, BrokerId
-from barnabas.model.records import NO_EPOCH, IsolationLevel
-from barnabas.replication.epochs import UNDEFINED, EpochEnd
-from barnabas.replication.isr import NEVER_MS
-from barnabas.replication.partition import Partition
-from barnabas.replication.partition_read import (
+from barnabas.model.records import (
     EARLIEST_LOCAL_TIMESTAMP,
     EARLIEST_TIMESTAMP,
     LATEST_TIMESTAMP,
     MAX_TIMESTAMP,
-    FetchSpec,
-    OffsetAnswer,
-    PartitionRead,
+    NO_EPOCH,
+    IsolationLevel,
 )
+from barnabas.replication.epochs import UNDEFINED, LogEpochEnd
+from barnabas.replication.isr import NEVER_MS
+from barnabas.replication.partition import Partition
+from barnabas.replication.partition_read import FetchSpec, OffsetAnswer, PartitionRead
 
 # Twice the time after which a consumer at a follower contacts the leader again.
 _READERS_STAY_MS = 600_000
@@ -69,7 +68,7 @@ def rack_aware_replica(
 def check_reader(partition: Partition, current_leader_epoch: int, *, leader_only: bool) -> None:
     """Raises BrokerError if the reader's leader epoch differs or it needs the leader."""
     if current_leader_epoch != NO_EPOCH:
-        error = partition.settings.guards.check_leader_epoch(
+        error = partition.settings.rules.check_leader_epoch(
             current_leader_epoch, partition.leader_epoch
         )
         if error is not ErrorCode.NONE:
@@ -144,6 +143,30 @@ def _read_as_follower(partition: Partition, spec: FetchSpec) -> PartitionRead:
     return read
 
 
+def try_record_idle_follower(
+    partition: Partition, replica_id: BrokerId, replica_epoch: int, offset: int, now_ms: int
+) -> bool:
+    """Records the repeated fetch of a follower that has everything; False if a read is needed.
+
+    The fetch of an in-sync follower at the log end offset, which is also the high watermark, can
+    neither change the ISR nor move the high watermark; it only shows that the follower is alive.
+    """
+    leading, log = partition.leading, partition.log
+    if leading is None or not offset == log.log_end_offset == log.high_watermark:
+        return False
+    progress = leading.followers.get(replica_id)
+    if (
+        progress is None
+        or progress.log_end_offset != offset
+        or progress.consumer_seen_ms != NEVER_MS
+        or replica_id not in leading.isr.committed
+    ):
+        return False
+    progress.record_fetch(offset, progress.log_start_offset, offset, now_ms)
+    progress.broker_epoch = replica_epoch
+    return True
+
+
 def _is_throttled(partition: Partition, replica_id: BrokerId) -> bool:
     """Whether the replication throttle applies to this follower; never if it is in sync."""
     settings, leading = partition.settings, partition.leading
@@ -155,8 +178,8 @@ def _is_throttled(partition: Partition, replica_id: BrokerId) -> bool:
     return throttle.wait_ms(partition.topic_partition, settings.clock.monotonic_ms()) > 0
 
 
-def _divergence(partition: Partition, spec: FetchSpec) -> EpochEnd | None:
-    diverging = partition.settings.guards.divergence(
+def _divergence(partition: Partition, spec: FetchSpec) -> LogEpochEnd | None:
+    diverging = partition.settings.rules.divergence(
         partition.log, spec.last_fetched_epoch, spec.offset
     )
     if diverging == UNDEFINED:
@@ -168,7 +191,7 @@ def _empty(
     partition: Partition,
     spec: FetchSpec,
     *,
-    diverging_epoch: EpochEnd | None = None,
+    diverging_epoch: LogEpochEnd | None = None,
     preferred: BrokerId = NO_BROKER,
 ) -> PartitionRead:
     log = partition.log
@@ -276,7 +299,7 @@ def end_offset_for_epoch(
     *,
     current_leader_epoch: int = NO_EPOCH,
     leader_only: bool = True,
-) -> EpochEnd:
+) -> LogEpochEnd:
     """Returns the largest epoch not above `epoch` and its end offset (OffsetForLeaderEpoch)."""
     check_reader(partition, current_leader_epoch, leader_only=leader_only)
-    return EpochEnd(*partition.log.end_offset_for_epoch(epoch))
+    return LogEpochEnd(*partition.log.end_offset_for_epoch(epoch))

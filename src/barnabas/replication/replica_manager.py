@@ -6,7 +6,8 @@ checked by its leader epoch and has its own error code. A `FollowerControl` owns
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -24,7 +25,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.replication.partition import Partition, PartitionListener, ReplicaSettings
 from barnabas.replication.ports import LogSource, ReplicaLog
-from barnabas.replication.unclean_start import UncleanStartPolicy
+from barnabas.replication.safety_rules import UncleanStartPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -93,6 +94,7 @@ class ReplicaManager:
         self._broker_epoch = broker_epoch
         self._partitions: dict[TopicPartition, Partition] = {}
         self._topic_names: dict[Uuid, str] = {}
+        self._replicas_of: Counter[str] = Counter()  # replicas here by topic
         self._listeners: list[PartitionListener] = []
 
     # --- lookup ---
@@ -106,6 +108,11 @@ class ReplicaManager:
 
     def partitions(self) -> Iterator[Partition]:
         return iter(self._partitions.values())
+
+    @property
+    def offline_count(self) -> int:
+        """Number of replicas on failed log directories."""
+        return len(self._failed)
 
     def leader_partitions(self) -> Iterator[Partition]:
         return (partition for partition in self._partitions.values() if partition.is_leader)
@@ -174,6 +181,7 @@ class ReplicaManager:
             for listener in self._listeners:
                 partition.add_listener(listener)
             self._partitions[topic_partition] = partition
+            self._replicas_of[topic_partition.topic] += 1
         elif ZERO_UUID not in (state.topic_id, partition.topic_id) and (
             state.topic_id != partition.topic_id
         ):
@@ -207,7 +215,7 @@ class ReplicaManager:
 
     def _may_lead(self, state: PartitionState) -> bool:
         doubtful = state.topic_partition in self.doubtful
-        return self.settings.guards.may_lead(state, self.settings.broker_id, doubtful, self._policy)
+        return self.settings.rules.may_lead(state, self.settings.broker_id, doubtful, self._policy)
 
     def _follow(self, partition: Partition, state: PartitionState) -> ErrorCode:
         partition.make_follower(state)
@@ -243,18 +251,22 @@ class ReplicaManager:
         self.doubtful.discard(topic_partition)
         self.declined.discard(topic_partition)
         self._failed.discard(topic_partition)
-        if partition is not None and not any(
-            other.topic == topic_partition.topic for other in self._partitions
-        ):
-            self._topic_names.pop(partition.topic_id, None)
+        if partition is not None:
+            self._replicas_of[topic_partition.topic] -= 1
+            if not self._replicas_of[topic_partition.topic]:
+                del self._replicas_of[topic_partition.topic]
+                self._topic_names.pop(partition.topic_id, None)
         self._logs.delete(topic_partition)
 
     # --- periodic work and changes ---
 
-    def tick(self) -> None:
-        """Shrinks ISRs and repeats lost proposals; call at least every half of the allowed lag."""
+    def tick(self, partitions: Iterable[Partition] | None = None) -> None:
+        """Shrinks ISRs and repeats lost proposals; call at least every half of the allowed lag.
+
+        Handles these partitions, or all of them.
+        """
         now_ms = self.settings.clock.monotonic_ms()
-        for partition in list(self.leader_partitions()):
+        for partition in tuple(self.partitions() if partitions is None else partitions):
             partition.tick(now_ms)
 
     def trust(self, topic_partition: TopicPartition) -> None:

@@ -50,7 +50,7 @@ def spawn(
 
 
 class _Spawner:
-    """Starts all children on one thread that lives until the process ends."""
+    """Starts all children on one thread that runs until the process ends."""
 
     def __init__(self) -> None:
         self._requests: queue.SimpleQueue[tuple[Sequence[str], dict[str, Any], Future[Any]]] = (

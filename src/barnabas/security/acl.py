@@ -1,7 +1,7 @@
-"""Access rules: resources, patterns, operations, entries, and filters over them.
+"""ACLs: resources, patterns, operations, entries, and filters over them.
 
-Values only; `authorizer` decides with them. Numbers and names are the protocol's; the spelling in
-ZooKeeper is the name's words capitalized without separators (`DescribeConfigs`).
+Value types only; `authorizer` decides by them. Numbers and names are those of the protocol. In
+ZooKeeper a name is written in capitalized words without separators (`DescribeConfigs`).
 """
 
 import enum
@@ -17,17 +17,20 @@ CLUSTER_NAME = "kafka-cluster"
 class _Named(enum.Enum):
     @property
     def label(self) -> str:
-        """ZooKeeper's and the tools' spelling."""
+        """The name in ZooKeeper and in the tools."""
         return "".join(word.capitalize() for word in self.name.split("_"))
 
     @classmethod
     def from_label(cls, label: str) -> Self:
-        """Read `label`'s spelling in any case, with or without separators; ValueError if none."""
+        """Returns the member of this name, in any case, with or without separators.
+
+        Raises ValueError for an unknown name.
+        """
         plain = label.replace("_", "").replace("-", "").lower()
         for member in cls:
             if member.name.replace("_", "").lower() == plain:
                 return member
-        raise ValueError(f"no {cls.__name__} is called {label!r}")
+        raise ValueError(f"unknown {cls.__name__} {label!r}")
 
 
 class ResourceType(_Named):
@@ -107,7 +110,7 @@ SUPPORTED_OPERATIONS: dict[ResourceType, frozenset[Operation]] = {
     _R.USER: frozenset({_O.CREATE_TOKENS, _O.DESCRIBE_TOKENS}),
 }
 
-# Being allowed to do one of these implies being allowed to look; being denied implies nothing.
+# An allowed operation of the value implies the key; a denied operation implies nothing.
 IMPLIES: dict[Operation, frozenset[Operation]] = {
     _O.DESCRIBE: frozenset({_O.DESCRIBE, _O.READ, _O.WRITE, _O.DELETE, _O.ALTER}),
     _O.DESCRIBE_CONFIGS: frozenset({_O.DESCRIBE_CONFIGS, _O.ALTER_CONFIGS}),
@@ -116,7 +119,7 @@ IMPLIES: dict[Operation, frozenset[Operation]] = {
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Something a request wants to touch."""
+    """A resource of a request."""
 
     type: ResourceType
     name: str
@@ -127,14 +130,14 @@ CLUSTER = Resource(ResourceType.CLUSTER, CLUSTER_NAME)
 
 @dataclass(frozen=True, slots=True)
 class ResourcePattern:
-    """The resources a rule is about; the literal name `*` is all of the type."""
+    """The resources of an ACL; the literal name `*` means all resources of the type."""
 
     type: ResourceType
     name: str
     pattern: PatternType = PatternType.LITERAL
 
     def covers(self, name: str) -> bool:
-        """Whether a resource of the same type and this name is meant."""
+        """Whether the pattern includes the resource of this name and the same type."""
         if self.pattern is PatternType.PREFIXED:
             return name.startswith(self.name)
         return self.name in (name, WILDCARD)
@@ -142,7 +145,7 @@ class ResourcePattern:
 
 @dataclass(frozen=True, slots=True)
 class AccessEntry:
-    """Who may or must not do what, from where."""
+    """Principal, host, operation, and whether it is allowed or denied."""
 
     principal: str
     host: str
@@ -170,35 +173,35 @@ class AccessEntry:
 
 @dataclass(frozen=True, slots=True)
 class AclBinding:
-    """A rule: an entry for a pattern."""
+    """An ACL: an entry for a pattern."""
 
     pattern: ResourcePattern
     entry: AccessEntry
 
     def problem(self) -> str | None:
-        """Why this cannot be a rule (a filter can hold more), or None."""
+        """Returns why this is not a valid ACL (a filter allows more values), or None."""
         if self.pattern.pattern not in (PatternType.LITERAL, PatternType.PREFIXED):
             return "the pattern type must be literal or prefixed"
         if self.pattern.type not in SUPPORTED_OPERATIONS:
-            return "the resource type must be a definite one"
+            return "the resource type must not be ANY or UNKNOWN"
         if self.entry.operation in (Operation.UNKNOWN, Operation.ANY):
-            return "the operation must be a definite one"
+            return "the operation must not be ANY or UNKNOWN"
         if self.entry.permission not in (Permission.ALLOW, Permission.DENY):
             return "the permission must be allow or deny"
         return self._name_problem()
 
     def idle_problem(self) -> str | None:
-        """Why this rule would never be asked for, though brokers take it, or None."""
+        """Returns why this ACL has no effect although brokers accept it, or None."""
         known = SUPPORTED_OPERATIONS[self.pattern.type]
         if self.entry.operation is Operation.ALL or self.entry.operation in known:
             return None
-        return f"{self.pattern.type.label} does not know {self.entry.operation.label}"
+        return f"{self.pattern.type.label} has no operation {self.entry.operation.label}"
 
     def _name_problem(self) -> str | None:
         if not self.pattern.name:
             return "the resource name is empty"
         if self.pattern.type is ResourceType.CLUSTER and self.pattern.name != CLUSTER_NAME:
-            return f"the cluster is called {CLUSTER_NAME}"
+            return f"the name of the cluster resource must be {CLUSTER_NAME}"
         try:
             Principal.parse(self.entry.principal)
         except ValueError as error:
@@ -208,7 +211,7 @@ class AclBinding:
 
 @dataclass(frozen=True, slots=True)
 class AclFilter:
-    """Chooses rules, for DescribeAcls and DeleteAcls; None and ANY let everything pass."""
+    """Selects ACLs for DescribeAcls and DeleteAcls; None and ANY match every value."""
 
     resource_type: ResourceType = ResourceType.ANY
     name: str | None = None

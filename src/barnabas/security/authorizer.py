@@ -1,8 +1,8 @@
-"""May this principal do this, from here? Decided over an immutable set of rules.
+"""Decides whether a principal may perform an operation, by an immutable set of ACLs.
 
-Deny wins over allow; no rule means no, unless the broker is told that resources without rules are
-open. Super users may do anything. The set is replaced as a whole when rules change, so a decision
-never sees half a change (CVE-2024-27309 lost rules in a partial update).
+Deny has precedence over allow. Without a matching ACL the operation is denied, unless
+`allow.everyone.if.no.acl.found` is set and the resource has no ACL. Super users are allowed every
+operation. A change replaces the whole set, so no decision uses a partial update (CVE-2024-27309).
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ MAX_REMEMBERED = 10_000
 
 
 class AclSet:
-    """Rules, indexed by resource type and name. Immutable: changes make a new set."""
+    """ACLs, indexed by resource type and name. Immutable: a change creates a new set."""
 
     __slots__ = ("_bindings", "_by_pattern", "_prefix_lengths")
 
@@ -56,8 +56,10 @@ class AclSet:
         return AclSet(self._bindings - frozenset(bindings))
 
     def entries_for(self, resource: Resource) -> list[AccessEntry]:
-        """Of every pattern that covers the resource. Costs one look-up per distinct length of
-        prefix, not one per rule."""
+        """Returns the entries of every pattern that includes the resource.
+
+        Needs one lookup per distinct length of a prefix, not one per ACL.
+        """
         names = [(resource.name, PatternType.LITERAL), (WILDCARD, PatternType.LITERAL)]
         for length in self._prefix_lengths.get(resource.type, ()):
             if length > len(resource.name):
@@ -69,7 +71,7 @@ class AclSet:
         return found
 
     def of_pattern(self, pattern: ResourcePattern) -> frozenset[AccessEntry]:
-        """The entries of exactly this pattern."""
+        """Returns the entries of exactly this pattern."""
         return frozenset(self._by_pattern.get(pattern, ()))
 
     def of_type(self, resource_type: ResourceType) -> list[AclBinding]:
@@ -77,7 +79,7 @@ class AclSet:
 
 
 class Authorizer:
-    """The decisions of one broker; those made under the present rules are remembered."""
+    """Decides for one broker or listener; caches decisions until the ACLs change."""
 
     def __init__(
         self,
@@ -128,10 +130,10 @@ class Authorizer:
     def authorize_any(
         self, principal: Principal, host: str, operation: Operation, resource_type: ResourceType
     ) -> bool:
-        """Whether at least one resource of the type may be used so.
+        """Whether the operation is allowed on at least one resource of the type.
 
-        Idempotent producers need it: InitProducerId without a transactional id names no topic
-        (KIP-679). An allow that a deny takes back wholly does not count.
+        Used for idempotent producers: InitProducerId without a transactional id has no topic
+        (KIP-679). An allowed pattern that is completely denied does not count.
         """
         if principal in self._super_users:
             return True
@@ -150,7 +152,7 @@ class Authorizer:
 
 
 def _taken_back(allowed: ResourcePattern, denied: Iterable[ResourcePattern]) -> bool:
-    """Whether some deny covers everything the allow covers."""
+    """Whether a denied pattern includes everything that the allowed pattern includes."""
     for pattern in denied:
         if pattern.pattern is PatternType.PREFIXED:
             everything = allowed.pattern is PatternType.LITERAL and allowed.name == WILDCARD

@@ -2,7 +2,7 @@
 
 One entry: a class, a control flag, options, a semicolon:
 `org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="b";`
-The class is looked at, never loaded. No error repeats a value.
+The class is compared by name, never loaded. Errors do not contain values.
 """
 
 import re
@@ -37,8 +37,13 @@ class JaasEntry:
         return self.options.get("password")
 
     @property
+    def by_token(self) -> bool:
+        """Whether user name and password are a delegation token (`tokenauth=true`)."""
+        return self.options.get("tokenauth", "false").lower() == "true"
+
+    @property
     def users(self) -> dict[str, str]:
-        """The passwords of PLAIN users: options `user_NAME="password"`."""
+        """Passwords of PLAIN users by user name: options `user_NAME="password"`."""
         return {
             name.removeprefix(_USER): value
             for name, value in self.options.items()
@@ -47,7 +52,7 @@ class JaasEntry:
 
 
 def parse_jaas(text: str) -> JaasEntry:
-    """Read one entry; ValueError says what is wrong without repeating it.
+    """Parses one entry; raises ValueError with the cause, without the text.
 
     >>> entry = parse_jaas('x.PlainLoginModule required username="a" user_b="c d";')
     >>> entry.module, entry.username, entry.users

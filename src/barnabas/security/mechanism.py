@@ -1,37 +1,54 @@
-"""The shape of a SASL mechanism: tokens in, tokens out, until it is done or has failed."""
+"""Interfaces of SASL mechanisms, which exchange tokens until they succeed or fail."""
 
 from dataclasses import dataclass
 from typing import Protocol
 
+from barnabas.model.errors import RemoteError
+
 
 @dataclass(frozen=True, slots=True)
 class ServerStep:
-    """What the server answers; `user` is set by the step that proves who the client is."""
+    """Response of the server; `user` is set by the step that authenticates the client."""
 
     token: bytes
     user: str | None = None
     lifetime_ms: int = 0
-    """How long the proof is good for; 0 for ever."""
+    """How long the credentials are valid after this step; 0: no limit."""
+    by_token: bool = False
+    """Whether the client logged in with a delegation token."""
 
 
 class ServerMechanism(Protocol):
-    """The server's side of one exchange. Used once, for one connection."""
+    """Server side of one exchange."""
 
     def step(self, token: bytes) -> ServerStep:
-        """Take the client's token; AuthenticationError ends the exchange."""
+        """Processes a token of the client; raises AuthenticationError if the login fails."""
         ...
 
 
 class ClientMechanism(Protocol):
-    """The client's side of one exchange."""
+    """Client side of one exchange."""
 
     name: str
 
     def first(self) -> bytes:
-        """The token to begin with."""
+        """Returns the first token."""
         ...
 
     def step(self, token: bytes) -> bytes | None:
-        """Answer the server's token; None when the exchange is over and the server proved itself
-        as far as the mechanism lets it. AuthenticationError if it did not."""
+        """Returns the response to a token of the server, or None at the end of the exchange.
+
+        Raises AuthenticationError if the server fails to prove its identity.
+        """
         ...
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+class AuthenticationError(RemoteError):
+    """The peer failed to authenticate, or violated the protocol of the exchange.
+
+    The text is for the log: it names the reason, never data of the peer. The response to the peer
+    is the same for every reason, so that it does not reveal which user names exist.
+    """

@@ -1,22 +1,20 @@
 """SASL PLAIN (RFC 4616): one token, `authzid NUL user NUL password`.
 
-The password crosses the wire as it is, so listeners refuse this mechanism without TLS unless told
-otherwise; that decision is the broker's.
+The password is not encrypted: listeners without TLS warn when they enable this mechanism.
 """
 
 import hmac
 from collections.abc import Callable, Mapping
 
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.mechanism import ServerStep
+from barnabas.security.mechanism import AuthenticationError, ServerStep
 
 NAME = "PLAIN"
 PasswordCheck = Callable[[str, str], bool]
-"""Whether this user has this password; must take as long for unknown users as for known ones."""
+"""Whether the user has this password; takes the same time for unknown users."""
 
 
 def check_against(users: Mapping[str, str]) -> PasswordCheck:
-    """A check against passwords held in memory, in constant time (CVE-2021-38153)."""
+    """Returns a check against passwords in memory, in constant time (CVE-2021-38153)."""
 
     def check(user: str, password: str) -> bool:
         known = users.get(user)
@@ -27,7 +25,7 @@ def check_against(users: Mapping[str, str]) -> PasswordCheck:
 
 
 class PlainServer:
-    """Takes exactly one token."""
+    """Server side of one exchange: exactly one token."""
 
     __slots__ = ("_check",)
 
@@ -43,14 +41,14 @@ class PlainServer:
             raise AuthenticationError("a PLAIN token without user name or password")
         if not self._check(user, password):
             raise AuthenticationError("wrong user name or password")
-        # Acting for somebody else is not offered: it was an impersonation (CVE-2017-12610).
+        # Another authorization id would be an impersonation (CVE-2017-12610).
         if authzid and authzid != user:
-            raise AuthenticationError("a PLAIN token that asks to act for another user")
+            raise AuthenticationError("a PLAIN token with another authorization id")
         return ServerStep(b"", user)
 
 
 class PlainClient:
-    """Sends the one token; any answer but an error means success."""
+    """Client side: sends one token; every response except an error means success."""
 
     __slots__ = ("_password", "_user", "name")
 
@@ -66,5 +64,5 @@ class PlainClient:
 
     def step(self, token: bytes) -> bytes | None:
         if token:
-            raise AuthenticationError("the server went on after a PLAIN token")
+            raise AuthenticationError("the server sent an unexpected token after PLAIN")
         return None

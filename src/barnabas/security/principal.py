@@ -1,8 +1,8 @@
-"""Who a connection belongs to, as ACLs name it: `User:alice`."""
+"""The identity of a connection, as in ACLs: `User:alice`; names from certificates."""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 USER = "User"
@@ -11,14 +11,16 @@ _RULE = re.compile(r"RULE:(?P<pattern>(?:\\.|[^/\\])*)/(?P<target>(?:\\.|[^/\\])
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A kind and a name."""
+    """Type and name of an authenticated identity."""
 
     kind: str
     name: str
+    by_token: bool = field(default=False, compare=False, repr=False)
+    """Whether it logged in with a delegation token: it must not create or change tokens then."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `User:alice`; ValueError otherwise.
+        """Parses `User:alice`; raises ValueError for other forms.
 
         >>> Principal.parse("User:CN=a,OU=b").name
         'CN=a,OU=b'
@@ -33,7 +35,7 @@ class Principal:
 
 
 ANONYMOUS = Principal(USER, "ANONYMOUS")
-"""Everybody on a listener without authentication."""
+"""The principal of connections without authentication."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class PrincipalRule:
 
 
 def parse_rules(texts: Iterable[str]) -> tuple[PrincipalRule, ...]:
-    """Read rules written as `RULE:pattern/replacement/[LU]` or `DEFAULT`.
+    """Parses rules of the form `RULE:pattern/replacement/[LU]` or `DEFAULT`.
 
     >>> map_name("CN=Ann,OU=x", parse_rules(["RULE:^CN=(.*?),.*$/$1/L", "DEFAULT"]))
     'ann'
@@ -71,9 +73,48 @@ def _parse_rule(text: str) -> PrincipalRule:
 
 
 def map_name(name: str, rules: Sequence[PrincipalRule]) -> str:
-    """The first rule that fits decides; ValueError if none does."""
+    """Returns the name by the first rule that matches; raises ValueError if none does."""
     for rule in rules:
         mapped = rule.apply(name)
         if mapped is not None:
             return mapped
-    raise ValueError("no principal mapping rule fits the certificate's name")
+    raise ValueError("no principal mapping rule matches the name in the certificate")
+
+
+# --- names in certificates -----------------------------------------------------------------------
+
+
+_SHORT = {
+    "commonName": "CN",
+    "organizationalUnitName": "OU",
+    "organizationName": "O",
+    "localityName": "L",
+    "stateOrProvinceName": "ST",
+    "countryName": "C",
+    "streetAddress": "STREET",
+    "domainComponent": "DC",
+    "userId": "UID",
+}
+_SPECIAL = ',+"\\<>;='
+
+
+def distinguished_name(subject: Sequence[Sequence[tuple[str, str]]]) -> str:
+    """Returns the subject of a certificate, given as in the ssl module, in the form of RFC 2253.
+
+    >>> distinguished_name(((("countryName", "DE"),), (("commonName", "a, b"),)))
+    'CN=a\\\\, b,C=DE'
+    """
+    parts = [
+        "+".join(f"{_SHORT.get(kind, kind)}={_escape(value)}" for kind, value in part)
+        for part in reversed(subject)
+    ]
+    return ",".join(parts)
+
+
+def _escape(value: str) -> str:
+    text = "".join(f"\\{char}" if char in _SPECIAL else char for char in value)
+    if text[:1] in ("#", " "):
+        text = "\\" + text
+    if text.endswith(" ") and len(value) > 1:
+        text = text[:-1] + "\\ "
+    return text

@@ -1,14 +1,14 @@
-"""Quotas: whom a limit is for, which limit is in force for whom, and how far over it somebody is.
+"""Quotas: limits of entities, the limit that applies to a client, and measured rates.
 
-Limits are told by entity (KIP-55, KIP-546). Of those that fit a user and a client id the first of
-this list is in force, and everybody it covers in the same words shares one rate:
+Limits are set for entities (KIP-55, KIP-546). For a user and a client id the first entity of this
+list that has a limit applies, and all clients of that entity share one rate:
 
 users/U/clients/C · users/U/clients/<default> · users/U · users/<default>/clients/C ·
 users/<default>/clients/<default> · users/<default> · clients/C · clients/<default>
 
-A rate is measured over `samples` windows; who exceeds it waits until the excess is worked off:
-`(rate - limit) / limit * measured time` (KIP-13). Partitions are taken from a bucket instead, which
-the windows fill: one large request does not count for as long as it stays in a window (KIP-599).
+A rate is measured over `samples` windows. A client that exceeds it is throttled for
+`(rate - limit) / limit * measured time` (KIP-13). Created and deleted partitions are taken from a
+token bucket instead, so that one large request does not throttle for several windows (KIP-599).
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 DEFAULT = None
-"""As an entity's name: whoever has no limit of their own."""
+"""Name of the default entity: all that have no limit set for them."""
 
 PRODUCER_BYTE_RATE = "producer_byte_rate"
 CONSUMER_BYTE_RATE = "consumer_byte_rate"
@@ -36,18 +36,18 @@ USER, CLIENT_ID, IP = "user", "client-id", "ip"
 Entity = frozenset[tuple[str, str | None]]
 """Kinds and names, such as `{("user", "alice"), ("client-id", None)}`."""
 Share = tuple[str, str]
-"""Who shares a rate: a user and a client id, either of them empty when it plays no role."""
+"""The clients that share a rate: user and client id, each empty if it does not matter."""
 
 
 class Limit(NamedTuple):
-    """A limit in force, and who shares it."""
+    """A limit that applies, and the clients that share it."""
 
     value: float
     share: Share
 
 
 def entity_problem(entity: Mapping[str, str | None]) -> str | None:
-    """Why nobody can have a quota by this description, or None."""
+    """Returns why this is not a valid entity of quotas, or None."""
     if not entity:
         return "an entity has at least one part"
     unknown = set(entity) - {USER, CLIENT_ID, IP}
@@ -70,7 +70,7 @@ def _is_address(text: str) -> bool:
 
 
 def quota_problem(entity: Mapping[str, str | None], key: str, value: float) -> str | None:
-    """Why this value cannot be a quota of the entity, or None."""
+    """Returns why this value cannot be a quota of the entity, or None."""
     known = IP_QUOTAS if IP in entity else CLIENT_QUOTAS
     if key not in known:
         return f"unknown quota {key!r}"
@@ -93,7 +93,7 @@ class QuotaTable:
         return bool(self._limits)
 
     def limit(self, user: str, client_id: str) -> Limit | None:
-        """What is in force for somebody."""
+        """Returns the limit that applies to a user and client id, or None."""
         limits = self._limits
         for entity, share in _candidates(user, client_id):
             value = limits.get(entity)
@@ -102,7 +102,7 @@ class QuotaTable:
         return None
 
     def ip_limit(self, host: str) -> Limit | None:
-        """What is in force for an address; nobody shares it."""
+        """Returns the limit that applies to an address, which it shares with no other."""
         for name in (host, DEFAULT):
             value = self._limits.get(frozenset({(IP, name)}))
             if value is not None:
@@ -127,8 +127,8 @@ def _candidates(user: str, client_id: str) -> list[tuple[Entity, Share]]:
 class Rate:
     """Amounts per second over the last windows, at most `samples` of them. Takes `now`.
 
-    A window begins with its first amount and is kept until its last one is too old, so that what
-    is measured may begin a little before the oldest window that counts.
+    A window begins with its first amount and is kept until its last amount is too old, so the
+    measured time may be a little longer than the windows.
     """
 
     __slots__ = ("_samples", "_window_ms", "_windows", "last_ms")
@@ -147,12 +147,12 @@ class Rate:
         windows[-1].last_ms = self.last_ms = now_ms
 
     def take(self, amount: float, limit: float, now_ms: int) -> int:
-        """Count an amount; how long to wait, 0 for not at all."""
+        """Counts an amount; returns the throttle time, 0 for none."""
         self.record(amount, now_ms)
         return self.throttle_ms(limit, now_ms)
 
     def throttle_ms(self, limit: float, now_ms: int) -> int:
-        """How long to wait until the rate is down to the limit; 0 when it is."""
+        """Returns the time until the rate is at the limit; 0 if it is below."""
         self._forget(now_ms)
         total = sum(window.amount for window in self._windows)
         elapsed_ms = self._elapsed_ms(now_ms)
@@ -160,8 +160,8 @@ class Rate:
         return 0 if excess <= 0 else round(excess / limit * elapsed_ms)
 
     def _elapsed_ms(self, now_ms: int) -> int:
-        # A start is no burst: short of a full measure the missing windows count as empty ones
-        # beside the time that has passed in this one.
+        # Before all windows exist, the missing ones count as empty: otherwise the first requests
+        # would look like a burst.
         elapsed_ms = now_ms - self._windows[0].start_ms
         missing = self._samples - 1 - elapsed_ms // self._window_ms
         return max(elapsed_ms + max(missing, 0) * self._window_ms, 1)
@@ -184,9 +184,10 @@ class _Window:
 
 
 class TokenBucket:
-    """Amounts taken from a bucket that fills again at the limit, up to what all windows allow.
+    """A bucket that is refilled at the rate of the limit, up to the capacity of all windows.
 
-    It is full at the start and may be overdrawn; whoever did that waits until it is even.
+    It is full at the start and may be overdrawn; a client that overdraws it waits until it has no
+    deficit.
     """
 
     __slots__ = ("_seconds", "_tokens", "last_ms")
@@ -197,7 +198,7 @@ class TokenBucket:
         self.last_ms = now_ms
 
     def take(self, amount: float, limit: float, now_ms: int) -> int:
-        """Take an amount; how long to wait until nothing is overdrawn, 0 when nothing is."""
+        """Takes an amount; returns the time until there is no deficit, 0 for none."""
         full = self._seconds * limit
         tokens = full if self._tokens is None else self._tokens
         tokens = min(tokens + (now_ms - self.last_ms) / 1000 * limit, full) - amount

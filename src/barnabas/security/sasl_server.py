@@ -1,7 +1,7 @@
-"""Authentication of one connection: which request may come when, and what it is answered.
+"""Authentication of one connection: the order of requests and their responses.
 
 Drives SaslHandshake and SaslAuthenticate (KIP-43, KIP-152) and re-authentication (KIP-368) around
-the mechanisms. It knows no bytes of requests and no clock.
+the mechanisms. It does not decode requests and gets the time from its caller.
 
 state             SaslHandshake              SaslAuthenticate    other requests
 NEW               chooses a mechanism        34, close           close (ApiVersions is served)
@@ -11,7 +11,7 @@ AUTHENTICATED     begins to authenticate     34, close           served until th
 AGAIN             34, close                  one step            close
 FAILED            close                      close               close
 
-Every failure closes the connection, after a delay, with the same words: the reason is for the log.
+Every failure has the same response and closes the connection after a delay; the log has the reason.
 """
 
 import enum
@@ -19,8 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.mechanism import ServerMechanism
+from barnabas.security.mechanism import AuthenticationError, ServerMechanism
 from barnabas.security.principal import USER, Principal
 
 FAILURE_TEXT = "Authentication failed: invalid credentials"
@@ -31,7 +30,7 @@ MechanismFactory = Callable[[], ServerMechanism]
 
 
 class SaslState(enum.Enum):
-    """Where a connection stands; see the table above."""
+    """State of a connection; see the table above."""
 
     NEW = enum.auto()
     CHOSEN = enum.auto()
@@ -46,7 +45,7 @@ class SaslConfig:
 
     failure_delay_ms: int = 100
     max_session_ms: int = 0
-    """`connections.max.reauth.ms`; 0 lets a session last for ever."""
+    """`connections.max.reauth.ms`; 0: unlimited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class HandshakeAnswer:
     error: ErrorCode
     mechanisms: tuple[str, ...]
     close_after_ms: int | None = None
-    """None: the connection stays. Else answer, wait so long, close."""
+    """None: the connection stays open. Otherwise it is closed after this delay."""
     reason: str | None = None
 
 
@@ -68,13 +67,13 @@ class AuthenticateAnswer:
     """Set by the step that authenticates the connection."""
     close_after_ms: int | None = None
     reason: str | None = None
-    """For the log; never for the peer."""
+    """For the log, not for the response."""
 
 
 class SaslServer:
     """One per connection, on its loop.
 
-    `mechanisms` are the ones the listener enables; each call of a factory makes a fresh exchange.
+    `mechanisms` are those that the listener enables; each call of a factory starts a new exchange.
     """
 
     def __init__(
@@ -89,10 +88,10 @@ class SaslServer:
         self.state = SaslState.NEW
         self.principal: Principal | None = None
         self.raw_tokens = False
-        """After SaslHandshake v0 tokens come as bare frames, not in SaslAuthenticate."""
+        """After SaslHandshake v0 each frame is a token, without SaslAuthenticate."""
 
     def may_serve(self, now_ms: int, *, is_api_versions: bool = False) -> bool:
-        """Whether a request other than the two SASL ones may be served now; if not, close."""
+        """Whether a request that is not part of SASL may be served; if not, it must be refused."""
         if self.state is SaslState.AUTHENTICATED:
             return not self._expired(now_ms)
         return is_api_versions and self.state in (SaslState.NEW, SaslState.CHOSEN)
@@ -102,7 +101,7 @@ class SaslServer:
         if self.state not in (SaslState.NEW, SaslState.AUTHENTICATED):
             self.state = SaslState.FAILED
             return HandshakeAnswer(
-                ErrorCode.ILLEGAL_SASL_STATE, enabled, 0, "SaslHandshake out of turn"
+                ErrorCode.ILLEGAL_SASL_STATE, enabled, 0, "unexpected SaslHandshake"
             )
         if mechanism not in self._mechanisms:
             return self._refuse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "mechanism not enabled")
@@ -121,7 +120,7 @@ class SaslServer:
         if self._exchange is None or self.state not in (SaslState.CHOSEN, SaslState.AGAIN):
             self.state = SaslState.FAILED
             return AuthenticateAnswer(
-                ErrorCode.ILLEGAL_SASL_STATE, close_after_ms=0, reason="token out of turn"
+                ErrorCode.ILLEGAL_SASL_STATE, close_after_ms=0, reason="unexpected SASL token"
             )
         try:
             return self._advance(self._exchange, token, now_ms)
@@ -140,7 +139,7 @@ class SaslServer:
         step = exchange.step(token)
         if step.user is None:
             return AuthenticateAnswer(ErrorCode.NONE, step.token)
-        principal = Principal(USER, step.user)
+        principal = Principal(USER, step.user, step.by_token)
         if self.principal is not None and principal != self.principal:
             raise AuthenticationError("another principal than before")
         self.state, self._exchange = SaslState.AUTHENTICATED, None

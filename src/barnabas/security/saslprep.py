@@ -1,4 +1,4 @@
-"""SASLprep (RFC 4013): user names and passwords in one normal form before they are compared."""
+"""SASLprep (RFC 4013): the normal form in which user names and passwords are compared."""
 
 import stringprep
 import unicodedata
@@ -17,7 +17,7 @@ _PROHIBITED = (
 
 
 def saslprep(text: str) -> str:
-    """The normal form; ValueError for text with characters that must not occur.
+    """Returns the normal form; raises ValueError for forbidden characters.
 
     >>> saslprep("I\\u00adX")
     'IX'
@@ -30,15 +30,15 @@ def saslprep(text: str) -> str:
     mapped = "".join(char for char in mapped if not stringprep.in_table_b1(char))
     normal = unicodedata.normalize("NFKC", mapped)
     if any(prohibited(char) for char in normal for prohibited in _PROHIBITED):
-        raise ValueError("the text has a character that SASLprep forbids")
+        raise ValueError("the text contains a character that SASLprep forbids")
     if any(stringprep.in_table_a1(char) for char in normal):
-        raise ValueError("the text has a character that SASLprep does not know")
+        raise ValueError("the text contains a character that SASLprep does not assign")
     _check_direction(normal)
     return normal
 
 
 def _check_direction(text: str) -> None:
-    """RFC 3454 section 6: right-to-left text is so from its first to its last character."""
+    """Rejects text that mixes directions (RFC 3454 section 6)."""
     if not any(stringprep.in_table_d1(char) for char in text):
         return
     mixed = any(stringprep.in_table_d2(char) for char in text)

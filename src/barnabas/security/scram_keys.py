@@ -1,24 +1,28 @@
-"""SCRAM's arithmetic (RFC 5802 section 3) and the credential a server keeps.
+"""Keys of SCRAM (RFC 5802 section 3), stored credentials, and credentials for unknown users.
 
-A credential is salt, iteration count, StoredKey and ServerKey; from these nobody can compute the
-password or pass for the user. Its text form is the one Kafka stores below /config/users:
+A credential is salt, iteration count, StoredKey and ServerKey. It reveals neither the password nor
+allows a login. Its text form is the one that Kafka stores below /config/users:
 `salt=…,stored_key=…,server_key=…,iterations=…`, binary parts in base64.
 """
 
 import base64
 import hashlib
 import hmac
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
 MIN_ITERATIONS = 4096
 MAX_ITERATIONS = 1_000_000
-"""More would let a hostile server keep a client busy for hours (and a client a server)."""
+"""Limits the time that a malicious peer can make the other side compute."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScramHash:
-    """One of the two mechanisms: its name in SASL, its hash in Python."""
+    """A SCRAM mechanism: its SASL name and the name of its hash in hashlib."""
 
     mechanism: str
     hash_name: str
@@ -31,8 +35,8 @@ class ScramHash:
         return hashlib.new(self.hash_name, data).digest()
 
     def salted_password(self, password: str, salt: bytes, iterations: int) -> bytes:
-        """The slow part, `Hi` in the RFC: some milliseconds at 4096 rounds."""
-        # Its tables take a while to load, and a broker does not need them to start.
+        """Returns `Hi` of the RFC; takes some milliseconds with 4096 iterations."""
+        # For start-up time: its tables are large, and a broker does not need them to start.
         from barnabas.security.saslprep import saslprep
 
         prepared = saslprep(password).encode()
@@ -52,7 +56,7 @@ SCRAM_HASHES = {item.mechanism: item for item in (SCRAM_SHA_256, SCRAM_SHA_512)}
 
 @dataclass(frozen=True, slots=True)
 class ScramCredential:
-    """What the server keeps of a password."""
+    """The credential that a server stores instead of the password."""
 
     salt: bytes = field(repr=False)
     stored_key: bytes = field(repr=False)
@@ -63,7 +67,7 @@ class ScramCredential:
     def from_password(
         cls, scram: ScramHash, password: str, salt: bytes, iterations: int = MIN_ITERATIONS
     ) -> Self:
-        """Make one; the salt must be fresh random bytes."""
+        """Creates a credential; the salt must be new random bytes."""
         check_iterations(iterations)
         salted = scram.salted_password(password, salt, iterations)
         return cls.from_salted_password(scram, salted, salt, iterations)
@@ -72,14 +76,14 @@ class ScramCredential:
     def from_salted_password(
         cls, scram: ScramHash, salted_password: bytes, salt: bytes, iterations: int
     ) -> Self:
-        """Make one from what AlterUserScramCredentials carries."""
+        """Creates a credential from the values of AlterUserScramCredentials."""
         check_iterations(iterations)
         stored_key = scram.digest(scram.client_key(salted_password))
         return cls(salt, stored_key, scram.server_key(salted_password), iterations)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the stored form; ValueError, without a word of the content, for anything else."""
+        """Parses the stored form; raises ValueError without the content."""
         fields = dict(part.split("=", 1) for part in text.split(",") if "=" in part)
         try:
             salt, stored, server = (
@@ -92,7 +96,7 @@ class ScramCredential:
         return cls(salt, stored, server, iterations)
 
     def render(self) -> str:
-        """The stored form."""
+        """Returns the stored form."""
         salt, stored, server = (
             base64.b64encode(part).decode()
             for part in (self.salt, self.stored_key, self.server_key)
@@ -101,7 +105,7 @@ class ScramCredential:
 
 
 def check_iterations(iterations: int) -> None:
-    """ValueError unless the count is safe for both sides."""
+    """Raises ValueError if the iteration count is out of range."""
     if not MIN_ITERATIONS <= iterations <= MAX_ITERATIONS:
         raise ValueError(
             f"SCRAM iterations must be {MIN_ITERATIONS} to {MAX_ITERATIONS}, not {iterations}"
@@ -109,5 +113,91 @@ def check_iterations(iterations: int) -> None:
 
 
 def xor(left: bytes, right: bytes) -> bytes:
-    """Of equal length."""
+    """Returns the bitwise XOR of two byte strings of equal length."""
     return bytes(a ^ b for a, b in zip(left, right, strict=True))
+
+
+# --- credentials for unknown users ---------------------------------------------------------------
+
+
+_KAFKA_SALT = re.compile(rb"[0-9a-z]{22,26}")
+_KAFKA_SALT_BITS = 130
+_BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialForm:
+    """The visible form of a credential."""
+
+    iterations: int
+    salt_bytes: int | None
+    """None for salts as Kafka's tools make them: a random number of 130 bits in base 36."""
+
+    @classmethod
+    def of(cls, credential: ScramCredential) -> "CredentialForm":
+        by_kafka = _KAFKA_SALT.fullmatch(credential.salt) is not None
+        return cls(credential.iterations, None if by_kafka else len(credential.salt))
+
+    def salt(self, stream: bytes) -> bytes:
+        """Returns a salt of this form, made from pseudo-random bytes."""
+        if self.salt_bytes is not None:
+            return stream[: self.salt_bytes]
+        number = int.from_bytes(stream[:17]) >> (17 * 8 - _KAFKA_SALT_BITS)
+        return _base_36(number).encode()
+
+
+DEFAULT_FORM = CredentialForm(8192, 24)
+"""The form that this project's tools create, used while no user is stored."""
+
+
+class DecoyCredentials:
+    """Creates credentials for unknown users of one mechanism.
+
+    A client sees salt and iteration count of a user before it authenticates. An unknown user gets a
+    credential that is always the same for the name and has the form of the stored ones: iteration
+    count, salt length and alphabet are chosen, by the name, among the forms in use.
+
+    `secret` is the same on every broker of the cluster and survives restarts: a salt that differs
+    between brokers would reveal an unknown user. The time per call does not depend on the name.
+    """
+
+    def __init__(
+        self, scram: ScramHash, secret: bytes, stored: Iterable[ScramCredential] = ()
+    ) -> None:
+        self._scram = scram
+        self._secret = secret
+        counts = Counter(CredentialForm.of(credential) for credential in stored)
+        self._forms: list[tuple[CredentialForm, int]] = sorted(
+            counts.items() or [(DEFAULT_FORM, 1)], key=str
+        )
+
+    def credential(self, user: str) -> ScramCredential:
+        """Returns the credential for an unknown user; no password matches it."""
+        seed = hmac.digest(self._secret, f"{self._scram.mechanism}:{user}".encode(), "sha512")
+        form = self._form_for(seed)
+        length = max(form.salt_bytes or 0, 17)
+        salt = form.salt(hashlib.shake_256(b"salt" + seed).digest(length))
+        key = hashlib.shake_256(b"key" + seed).digest(self._scram.size)
+        return ScramCredential(salt, key, key, form.iterations)
+
+    def _form_for(self, seed: bytes) -> CredentialForm:
+        """Chooses a form by weighted rendezvous hashing.
+
+        Forms are as frequent as among the stored users, and a new user changes few names.
+        """
+
+        def score(item: tuple[CredentialForm, int]) -> float:
+            form, count = item
+            digest = hmac.digest(seed, str(form).encode(), "sha256")
+            uniform = (int.from_bytes(digest[:6]) + 1) / (2**48 + 1)
+            return count / -math.log(uniform)
+
+        return max(self._forms, key=score)[0]
+
+
+def _base_36(number: int) -> str:
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = _BASE_36[digit] + digits
+    return digits or "0"

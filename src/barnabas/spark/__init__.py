@@ -6,6 +6,7 @@ The functions import their modules when they are called, because pyspark takes a
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from barnabas.spark.options import FORMAT, ClusterSettings
 from barnabas.spark.sink.database import DatabaseSink
 
 if TYPE_CHECKING:
@@ -13,24 +14,26 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from barnabas.spark.query_lag import Lag, LagListener
+    from barnabas.spark.query_metrics import MetricsServer
 
 __all__ = [
     "FORMAT",
+    "ClusterSettings",
     "DatabaseSink",
     "decode",
     "encode",
     "lag",
     "register",
+    "serve_metrics",
     "session",
     "watch_lag",
 ]
 
-FORMAT = "barnabas"
-
 
 def register(spark: "SparkSession") -> None:
     """Registers `format("barnabas")` with a session."""
-    from barnabas.spark.registration import register_source
+    # Start-up time: PySpark takes a second to import.
+    from barnabas.spark.tuning import register_source
 
     register_source(spark)
 
@@ -51,6 +54,7 @@ def session(
         shared_checkpoints: True leaves out the settings that are safe only while one driver on one
             machine writes a checkpoint directory.
     """
+    # Start-up time: PySpark takes a second to import.
     from barnabas.spark.tuning import make_session
 
     return make_session(
@@ -81,6 +85,7 @@ def decode(
             writes a dead letter, at least once.
         dead_letters: The sink's options for `dlq`; without `topic` the topic is `<topic>.dlq`.
     """
+    # Start-up time: PySpark takes a second to import.
     from barnabas.spark.formats.frames import decode_frame
 
     return decode_frame(
@@ -105,6 +110,7 @@ def encode(
         columns: Columns that become the fields of `column` and leave the frame.
         schema: The Avro schema; by default one of the column's type with nullable fields.
     """
+    # Start-up time: PySpark takes a second to import.
     from barnabas.spark.formats.frames import encode_frame
 
     return encode_frame(frame, format, column=column, columns=columns, schema=schema)
@@ -115,9 +121,27 @@ def lag(progress: Any) -> "Lag | None":
 
     `lag(query.lastProgress).metrics()` has the names of Spark's own Kafka source.
     """
+    # Start-up time: PySpark takes a second to import.
     from barnabas.spark.query_lag import lag_of
 
     return lag_of(progress)
+
+
+def serve_metrics(spark: "SparkSession", port: int = 0, host: str = "127.0.0.1") -> "MetricsServer":
+    """Serves the metrics of every query of a session for Prometheus; returns the server.
+
+    The metrics are rows per second, batch time by phase, lag and state size, with the query's name
+    as `group`; `docs/metrics.md` lists them. The endpoint has no authentication.
+
+    Args:
+        spark: The session; queries that start later are included.
+        port: The port, 0 for a free port; `server.url` has the address.
+        host: The address to listen on.
+    """
+    # Start-up time: PySpark takes a second to import.
+    from barnabas.spark.query_lag import serve_session
+
+    return serve_session(spark, port, host)
 
 
 def watch_lag(spark: "SparkSession", on_lag: "Callable[[str, Lag], None]") -> "LagListener":
@@ -125,6 +149,7 @@ def watch_lag(spark: "SparkSession", on_lag: "Callable[[str, Lag], None]") -> "L
 
     Remove the listener with `spark.streams.removeListener`.
     """
+    # Start-up time: PySpark takes a second to import.
     from barnabas.spark.query_lag import listen
 
     return listen(spark, on_lag)

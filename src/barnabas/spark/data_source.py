@@ -1,10 +1,17 @@
-"""`format("barnabas")`: the data source that Spark creates readers and writers with.
+"""`format("barnabas")`: the data source from which Spark gets readers and writers.
 
 Options are checked as soon as Spark passes them, so that a wrong one fails at `load()` and not in
-the middle of a job. Spark does each step in another process: a reader, a writer and the clients
-behind them are imported only where they are needed.
+the middle of a job. Spark does each step in another process: a reader, a writer and the clients are
+imported only where they are needed.
+
+Tables in Spark's catalog (`CREATE TABLE t USING barnabas OPTIONS (...)`): Spark passes the
+properties of a table to a Python data source only once, when the table is created without declared
+columns. Later reads and inserts get the stored schema but no options. The source therefore stores
+the table's options in the metadata of the schema's last column. Column metadata is copied with the
+rows, for example into Parquet files, so passwords are rejected.
 """
 
+import json
 from collections.abc import Mapping, MutableMapping
 
 from pyspark.sql.datasource import (
@@ -14,30 +21,27 @@ from pyspark.sql.datasource import (
     DataSourceStreamWriter,
     DataSourceWriter,
 )
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import DataType, StructField, StructType
 
+from barnabas.model.config import ConfigTable
+from barnabas.model.config_keys.client import CLIENT_KEYS
 from barnabas.model.errors import ConfigError
-from barnabas.spark import FORMAT
-from barnabas.spark.catalog_tables import (
-    NO_OPTIONS,
-    declared_options,
-    is_table_creation,
-    merged,
-    sink_part,
-    source_part,
-    stored_options,
-    with_options,
+from barnabas.spark.options import (
+    FORMAT,
+    KAFKA_PREFIX,
+    SERVERS,
+    SPARK_TABLE_PROPERTIES,
+    OptionTexts,
 )
-from barnabas.spark.client_settings import KAFKA_PREFIX, SERVERS
-from barnabas.spark.option_values import OptionTexts
-from barnabas.spark.source.columns import source_schema
-from barnabas.spark.source.options import STRATEGIES, SourceOptions
+from barnabas.spark.sink.options import SINK_OPTIONS, SinkOptions
+from barnabas.spark.source.options import SOURCE_OPTIONS, STRATEGIES, SourceOptions
+from barnabas.spark.source.schema import decoded_types, source_schema
 
 SERVERS_OPTION = KAFKA_PREFIX + SERVERS
 
 
 class BarnabasDataSource(DataSource):
-    """Topics as a source and a sink; Spark makes one per use, in short-lived processes."""
+    """Topics as a source and a sink; Spark creates one per use, in short-lived processes."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
@@ -49,14 +53,13 @@ class BarnabasDataSource(DataSource):
         return FORMAT
 
     def schema(self) -> StructType:
-        from barnabas.spark.source.inference import decoded_types
-
         if self._creates_table:
             return self._table_schema()
         options = self._checked(self._texts)
         return source_schema(options.include_headers, decoded_types(options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        # Start-up time: each of Spark's processes imports only what it needs.
         from barnabas.spark.source.batch_reader import BatchReader, FilteringBatchReader
 
         options = SourceOptions.parse(self._source_texts(schema), streaming=False)
@@ -64,6 +67,7 @@ class BarnabasDataSource(DataSource):
         return kind(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        # Start-up time: each of Spark's processes imports only what it needs.
         from barnabas.spark.source.stream_reader import stream_reader
 
         return stream_reader(
@@ -71,7 +75,7 @@ class BarnabasDataSource(DataSource):
         )
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        from barnabas.spark.sink.options import SinkOptions
+        # Start-up time: each of Spark's processes imports only what it needs.
         from barnabas.spark.sink.writers import BatchWriter
 
         if overwrite:
@@ -80,16 +84,15 @@ class BarnabasDataSource(DataSource):
         return BatchWriter(SinkOptions.parse(texts, streaming=False), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        from barnabas.spark.sink.options import SinkOptions
+        # Start-up time: each of Spark's processes imports only what it needs.
         from barnabas.spark.sink.writers import StreamWriter
 
         return StreamWriter(SinkOptions.parse(self._sink_texts(schema), streaming=True), schema)
 
     def _table_schema(self) -> StructType:
-        """The schema of a table in Spark's catalog: it reads topics, writes to one, or both."""
-        from barnabas.spark.sink.options import SinkOptions
-        from barnabas.spark.source.inference import decoded_types
-
+        """Returns the schema of a table in Spark's catalog: it reads topics, writes to one, or
+        both.
+        """
         own = OptionTexts(self._texts)
         types: Mapping[str, DataType] = {}
         if own.has("topic"):
@@ -109,7 +112,7 @@ class BarnabasDataSource(DataSource):
         return self._texts if own.has(SERVERS_OPTION) else sink_part(self._table_texts(schema))
 
     def _table_texts(self, schema: StructType) -> dict[str, str]:
-        """The options of the table that the schema belongs to, with those of the query."""
+        """Returns the options of the table that the schema belongs to, with those of the query."""
         stored = stored_options(schema)
         if not stored:
             if not self._texts:
@@ -118,7 +121,9 @@ class BarnabasDataSource(DataSource):
         return merged(stored, self._texts)
 
     def _checked(self, texts: dict[str, str]) -> SourceOptions:
-        """The options, if they are valid for a batch or for a stream: which is not known yet."""
+        """Returns the options if they are valid for a batch or for a stream: Spark does not say
+        which yet.
+        """
         try:
             return SourceOptions.parse(texts, streaming=False)
         except ConfigError:
@@ -127,3 +132,90 @@ class BarnabasDataSource(DataSource):
             except ConfigError:
                 pass
             raise
+
+
+PROVIDER = "provider"
+OPTION_PREFIX = "option."
+METADATA_KEY = "barnabas.options"
+
+NO_OPTIONS = (
+    "no options have reached the source. Spark does not pass the OPTIONS of a table with declared "
+    "columns to a Python data source. Leave out the columns (CREATE TABLE t USING barnabas OPTIONS "
+    "(...)), create a view (CREATE TEMPORARY VIEW v USING barnabas OPTIONS (...)), or give the "
+    "options in the query (SELECT * FROM t WITH (`kafka.bootstrap.servers` = '...', ...))"
+)
+
+
+def is_table_creation(given: Mapping[str, str]) -> bool:
+    """Returns whether these are the properties of a table that Spark is about to create."""
+    return PROVIDER in {name.lower() for name in given}
+
+
+def declared_options(properties: Mapping[str, str]) -> dict[str, str]:
+    """Returns the options among a table's properties: the OPTIONS clause, or else TBLPROPERTIES.
+
+    Spark repeats each of OPTIONS with the prefix `option.` and adds properties of its own.
+    """
+    options = {
+        name[len(OPTION_PREFIX) :]: text
+        for name, text in properties.items()
+        if name.lower().startswith(OPTION_PREFIX)
+    }
+    return options or {
+        name: text
+        for name, text in properties.items()
+        if name.lower() not in SPARK_TABLE_PROPERTIES
+    }
+
+
+def source_part(options: Mapping[str, str]) -> dict[str, str]:
+    """Returns a table's options without those that only the sink reads."""
+    return _without(options, SINK_OPTIONS, SOURCE_OPTIONS)
+
+
+def sink_part(options: Mapping[str, str]) -> dict[str, str]:
+    """Returns a table's options without those that only the source reads."""
+    return _without(options, SOURCE_OPTIONS, SINK_OPTIONS)
+
+
+def with_options(schema: StructType, options: Mapping[str, str]) -> StructType:
+    """Returns the schema with a table's options in the metadata of its last column."""
+    secrets = ConfigTable(CLIENT_KEYS)
+    for name in options:
+        key = name.lower().removeprefix(KAFKA_PREFIX)
+        if key in secrets and secrets[key].sensitive:
+            raise ConfigError(
+                f"option {name!r}: a table of the catalog cannot have a password, because its "
+                "options are stored with the schema. Use CREATE TEMPORARY VIEW, or give the option "
+                f"in the query: SELECT * FROM t WITH (`{name}` = '...')"
+            )
+    *fields, last = schema.fields
+    metadata = {**(last.metadata or {}), METADATA_KEY: json.dumps(_lower(options), sort_keys=True)}
+    kept = StructField(last.name, last.dataType, last.nullable, metadata)
+    return StructType([*fields, kept])
+
+
+def stored_options(schema: StructType) -> dict[str, str]:
+    """Returns the options that `with_options` put into a schema; none for other schemas."""
+    for field in reversed(schema.fields):
+        text = (field.metadata or {}).get(METADATA_KEY)
+        if text is not None:
+            found: dict[str, str] = json.loads(text)
+            return found
+    return {}
+
+
+def merged(stored: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """Returns a table's options, overridden by those of a query (`SELECT * FROM t WITH (...)`)."""
+    return {**_lower(stored), **_lower(given)}
+
+
+def _lower(options: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): text for name, text in options.items()}
+
+
+def _without(
+    options: Mapping[str, str], left_out: tuple[str, ...], kept: tuple[str, ...]
+) -> dict[str, str]:
+    names = {name.lower() for name in left_out} - {name.lower() for name in kept}
+    return {name: text for name, text in options.items() if name.lower() not in names}

@@ -1,4 +1,4 @@
-"""Computes the lag of a query from the progress that Spark reports.
+"""Lag and metrics of queries from the progress that Spark reports to listeners.
 
 A Python source cannot add metrics to the progress. But it reports the latest offsets; with the end
 offsets of the micro-batch they give the metrics of Spark's own Kafka source.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from barnabas.model.ids import TopicPartition
+from barnabas.spark.query_metrics import MetricsServer, QueryMetrics
 from barnabas.spark.source.offsets import Offsets, read
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Lag:
         return sum(self.partitions.values())
 
     def metrics(self) -> dict[str, float]:
-        """Under the names of Spark's own Kafka source."""
+        """Returns the metrics with the names of Spark's own Kafka source."""
         behind = self.partitions.values()
         return {
             "minOffsetsBehindLatest": float(min(behind, default=0)),
@@ -72,7 +73,7 @@ class LagListener(StreamingQueryListener):
         self._on_lag = on_lag
 
     def onQueryStarted(self, event: "QueryStartedEvent") -> None:
-        """Nothing has been read yet."""
+        """Does nothing: no record has been read yet."""
 
     def onQueryProgress(self, event: "QueryProgressEvent") -> None:
         found = lag_of(event.progress)
@@ -80,17 +81,47 @@ class LagListener(StreamingQueryListener):
             self._on_lag(event.progress.name or str(event.progress.id), found)
 
     def onQueryIdle(self, event: "QueryIdleEvent") -> None:
-        """Nothing has changed."""
+        """Does nothing: the lag has not changed."""
 
     def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:
-        """The last progress was reported before."""
+        """Does nothing: the last progress was reported before."""
+
+
+class MetricsListener(StreamingQueryListener):
+    """Records the progress and the end of each query in `QueryMetrics`."""
+
+    def __init__(self, metrics: QueryMetrics) -> None:
+        self._metrics = metrics
+        self._names: dict[str, str] = {}
+
+    def onQueryStarted(self, event: "QueryStartedEvent") -> None:
+        self._names[str(event.runId)] = event.name or str(event.id)
+
+    def onQueryProgress(self, event: "QueryProgressEvent") -> None:
+        progress = json.loads(event.progress.json)
+        self._metrics.record(progress.get("name") or progress["id"], progress)
+
+    def onQueryIdle(self, event: "QueryIdleEvent") -> None:
+        """Does nothing: the figures have not changed."""
+
+    def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:
+        name = self._names.pop(str(event.runId), str(event.id))
+        self._metrics.ended(name, failed=event.exception is not None)
 
 
 def listen(spark: "SparkSession", on_lag: Callable[[str, Lag], None]) -> LagListener:
-    """See `barnabas.spark.watch_lag`."""
+    """Implements `barnabas.spark.watch_lag`."""
     listener = LagListener(on_lag)
     spark.streams.addListener(listener)
     return listener
+
+
+def serve_session(spark: "SparkSession", port: int, host: str) -> MetricsServer:
+    """Implements `barnabas.spark.serve_metrics`."""
+    metrics = QueryMetrics()
+    server = MetricsServer(metrics, port, host)
+    spark.streams.addListener(MetricsListener(metrics))
+    return server
 
 
 def _field(value: Any, name: str) -> Any:

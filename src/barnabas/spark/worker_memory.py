@@ -18,16 +18,17 @@ TIMES = 3
 KEPT_BYTES = 128 * 1024 * 1024
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _LARGEST_MMAP_THRESHOLD = 32 * 1024 * 1024
-# Process id, number of calls, number of imported modules. The id tells a forked process that the
+# Process id, number of calls, number of imported modules. A forked process sees by the id that the
 # numbers are its parent's.
 _frozen = [-1, 0, 0]
 
 
 def freeze_imports() -> None:
-    """Exclude all objects of this process from garbage collection.
+    """Excludes all objects of this process from garbage collection.
 
     Does so at the first calls, because the first task still imports modules, and later whenever
-    modules have been imported since: another query may need others. A forked process starts anew.
+    modules have been imported since: another query may need others. A forked process starts from
+    zero.
     """
     process, times, modules = _frozen
     if process != os.getpid():
@@ -38,7 +39,7 @@ def freeze_imports() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Set malloc's thresholds; only GNU's C library has them."""
+    """Sets malloc's thresholds; only GNU's C library has them."""
     setting = getattr(ctypes.CDLL(None), "mallopt", None)
     if setting is not None:
         setting(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)

@@ -1,11 +1,9 @@
-"""Walking over the batches of an open file by their headers alone.
+"""Iterates over the batches of an open file by their headers.
 
-Bodies are skipped: of a 1 MB batch 61 bytes are read. Small batches are read in chunks, so that a
-walk over thousands of them does not cost a system call each. `walk` yields full headers, for
-recovery, replay and cleaning; `find` and `span_at` return only places, for lookups.
-
-Messages of the formats 0 and 1, found in old logs, are walked too: to a log they are batches of
-one record without epoch or producer.
+Bodies are skipped: of a 1 MB batch 61 bytes are read. Small batches are read in chunks, so that
+thousands of them do not need a system call each. `walk` yields full headers, for recovery, replay
+and cleaning; `find` and `span_at` return only positions, for lookups. Messages of the formats 0 and
+1, found in old logs, are treated as batches of one record without epoch or producer.
 """
 
 import struct
@@ -53,9 +51,9 @@ def span_at(file: File, position: int, end: int) -> Span | None:
 
 
 def find(file: File, start: int, end: int, offset: int) -> Span | None:
-    """The first batch from `start` on whose last offset is at least `offset`.
+    """Returns the first batch from `start` on whose last offset is at least `offset`, or None.
 
-    None at `end`. CorruptRecordError where the bytes between are not batches.
+    Raises CorruptRecordError if the bytes before it are not batches.
     """
     position = start
     chunk, chunk_start = b"", start
@@ -73,9 +71,9 @@ def find(file: File, start: int, end: int, offset: int) -> Span | None:
 
 
 def walk(file: File, start: int, end: int) -> Iterator[tuple[int, BatchHeader]]:
-    """(position, header) of each batch in [start, end); CorruptRecordError at the first non-batch.
+    """Yields position and header of each batch in [start, end).
 
-    A batch that reaches beyond `end` is one.
+    Raises CorruptRecordError at bytes that are not a batch, and at a batch that exceeds `end`.
     """
     position = start
     chunk, chunk_start, ahead = b"", start, _CHUNK
@@ -100,7 +98,7 @@ def header_at(buf: bytes, at: int) -> BatchHeader:
 
 
 def checksum_ok(batch: bytes | memoryview, header: BatchHeader) -> bool:
-    """Whether a whole batch, in any format, carries the right checksum."""
+    """Returns whether a complete batch, in any format, has the right checksum."""
     if header.magic == MAGIC:
         return crc_ok(batch, 0, header)
     return zlib.crc32(memoryview(batch)[MAGIC_OFFSET : header.size]) == header.crc
@@ -128,7 +126,7 @@ def _legacy_header(buf: bytes, at: int) -> BatchHeader:
         raise CorruptRecordError(f"no message of format {magic} has {length} bytes")
     if magic == 0:
         timestamp = -1
-    # The old attributes byte has codec and timestamp type where the new one has them.
+    # Codec and timestamp type have the same bits in the old and the new attributes.
     return BatchHeader(
         offset, length, -1, magic, crc, attributes & 0x0F, 0, timestamp, timestamp, -1, -1, -1, 1
     )

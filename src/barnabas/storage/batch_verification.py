@@ -1,11 +1,11 @@
 """Reads a segment for recovery and verifies every batch.
 
-A batch is good when its header makes sense, all of it is in the file, its checksum is right, and
-its offsets lie at or behind the end so far and within reach of the segment. The checksum covers
-everything from the attributes on; base offset, length, leader epoch and magic stand before it.
-A wrong length breaks the checksum; a wrong magic is refused; a base offset that went down, or far
-up, fails the checks here. What cannot be seen: another leader epoch that is not negative, and the
-base offset of the very last batch if it went up within the segment's reach.
+A batch is valid if its header is valid, the file contains all of it, its checksum is right, and its
+offsets are at or after the end so far and within the range of the segment. The checksum covers
+the bytes from the attributes on; base offset, length, leader epoch and magic come before them. A
+wrong length breaks the checksum, a wrong magic is rejected, and a base offset that is too small or
+much too large fails the checks here. Two errors are not detected: a changed leader epoch that is
+not negative, and a larger base offset of the last batch within the range of the segment.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _CHUNK = 1024 * 1024
 
 
 class GoodBatch(NamedTuple):
-    """A verified batch and where it stands."""
+    """A verified batch and its position."""
 
     position: int
     header: BatchHeader
@@ -31,9 +31,9 @@ class GoodBatch(NamedTuple):
 
 
 def verified_batches(segment: Segment, end_offset: int) -> Iterator[GoodBatch]:
-    """Good batches from the start of a segment; ends before the first that is not.
+    """Yields the valid batches from the start of a segment; ends before the first invalid one.
 
-    `end_offset` is where the log ended before this segment.
+    `end_offset` is the log end offset before this segment.
     """
     expected = max(segment.base_offset, end_offset)
     limit = segment.base_offset + MAX_RELATIVE_OFFSET
@@ -42,8 +42,8 @@ def verified_batches(segment: Segment, end_offset: int) -> Iterator[GoodBatch]:
         header = found.header
         if held is not None:
             if header.base_offset == expected + held.header.last_offset_delta + 1:
-                # The batch before jumped ahead, and this one follows where it would have ended
-                # had it not: its base offset is what is wrong.
+                # This batch starts where the previous one would have ended without its jump, so
+                # the base offset of the previous one is wrong.
                 return
             yield held
             expected, held = held.header.next_offset, None

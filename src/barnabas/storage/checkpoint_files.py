@@ -1,10 +1,10 @@
-"""Small files that are replaced whole: checkpoints of offsets, and how any such file is written.
+"""Small files that are replaced as a whole, such as checkpoints of offsets.
 
-A write goes to `<name>.tmp`, is forced to disk, takes the place of the old file by an atomic
-rename, and the directory is forced too (KAFKA-3968): a reader finds the old file or the new one.
+A write creates `<name>.tmp`, syncs it, replaces the old file by an atomic rename, and syncs the
+directory too (KAFKA-3968): a reader finds the old file or the new one.
 
 Offset checkpoints are text: version 0, the number of entries, then `topic partition offset` per
-line. The epoch checkpoint shares the frame with other entries.
+line. The epoch checkpoint has the same format with other entries.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def read_lines(fs: FileSystem, path: Path) -> list[str]:
         raise CorruptFileError(f"{path}: version {version!r} where {_VERSION} was expected")
     count, *lines = rest or [""]
     if not count.isdigit() or int(count) != len(lines):
-        raise CorruptFileError(f"{path}: {count!r} entries promised, {len(lines)} found")
+        raise CorruptFileError(f"{path}: {count!r} entries announced, {len(lines)} found")
     return lines
 
 
@@ -65,14 +65,14 @@ def write_offsets(fs: FileSystem, path: Path, offsets: Mapping[TopicPartition, i
 
 
 def background_path(path: Path) -> Path:
-    """Where a checkpoint is written that will take the place of `path` later."""
+    """Returns the path of a checkpoint file that will replace `path` later."""
     return path.with_name(path.name + ".background")
 
 
 def write_temporary_offsets(
     fs: FileSystem, path: Path, offsets: Mapping[TopicPartition, int]
 ) -> None:
-    """Write and force a checkpoint beside the file it shall replace by a rename."""
+    """Writes and syncs a checkpoint beside the file that it will replace by a rename."""
     file = fs.open(background_path(path), create=True)
     file.truncate(0)
     file.pwrite(_framed(_offset_lines(offsets)), 0)

@@ -7,16 +7,17 @@ such changes synchronously.
 Increases are written periodically by `BackgroundCheckpoints` in three steps: collect on the event
 loop, write and sync a temporary file on a thread, rename it on the loop. The rename is skipped if
 the file was written meanwhile or if a log no longer reaches a collected offset; the next round
-writes the current values.
+writes the current values. A collection may take several iterations of the loop, and the last check
+reads only the offsets that differ from the file: both are long jobs on a broker with many logs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from barnabas.model.ids import TopicPartition
 from barnabas.storage import file_names
 from barnabas.storage.checkpoint_files import write_temporary_offsets
 from barnabas.storage.log import Log
-from barnabas.storage.log_dirs import LogDir, LogDirs, Offsets
+from barnabas.storage.log_dirs import LogDirectory, LogDirs, Offsets
 from barnabas.storage.log_table import LogTable
 
 VALUES: Mapping[str, Callable[[Log], int]] = {
@@ -47,14 +48,31 @@ class Checkpoints:
     def cleaned_offsets(self) -> None:
         self._write(file_names.CLEANER_OFFSETS)
 
-    def due(self, directory: LogDir, name: str) -> Offsets:
+    def logs(self) -> list[Log]:
+        return self._table.every()
+
+    def due(self, directory: LogDirectory, name: str) -> Offsets:
         """Returns the current contents for a checkpoint file."""
-        value, path = VALUES[name], directory.path
-        return {
-            log.topic_partition: offset
-            for log in (*self._table.logs_in(path), *self._table.futures_in(path))
-            if (offset := value(log)) >= 0
-        }
+        collected: dict[LogDirectory, Offsets] = {directory: {}}
+        self.add_to(collected, name, self._table.every())
+        return collected[directory]
+
+    def value(self, directory: LogDirectory, name: str, partition: TopicPartition) -> int:
+        """Returns the current value of a partition; -1 if the directory has no log of it."""
+        for log in (self._table.get(partition), self._table.future(partition)):
+            if log is not None and self._table.home(log) is directory:
+                return VALUES[name](log)
+        return -1
+
+    def add_to(
+        self, collected: dict[LogDirectory, Offsets], name: str, logs: Iterable[Log]
+    ) -> None:
+        """Adds the current values of these logs to the contents for the file of each directory."""
+        value = VALUES[name]
+        for log in logs:
+            directory = self._table.home_if_present(log)
+            if directory in collected and (offset := value(log)) >= 0:
+                collected[directory][log.topic_partition] = offset
 
     def lower(self, log: Log) -> None:
         """Lowers the checkpoints of a truncated log at once.
@@ -67,13 +85,13 @@ class Checkpoints:
             if directory.offsets(name).get(log.topic_partition, 0) > value(log):
                 self._write_in(directory, name, must=True)
 
-    def drop_stale(self, directory: LogDir, topic_partition: TopicPartition) -> None:
+    def drop_stale(self, directory: LogDirectory, topic_partition: TopicPartition) -> None:
         """Removes the entries of a deleted partition with the same name."""
         for name in VALUES:
             if topic_partition in directory.offsets(name):
                 self._write_in(directory, name, must=True)
 
-    def catch_up(self, future: Log, source: LogDir, target: LogDir) -> None:
+    def catch_up(self, future: Log, source: LogDirectory, target: LogDirectory) -> None:
         """Rewrites checkpoints of the target that are behind the source's; raises OSError."""
         partition = future.topic_partition
         for name in VALUES:
@@ -85,7 +103,7 @@ class Checkpoints:
         for directory in self._dirs.online:
             self._write_in(directory, name)
 
-    def _write_in(self, directory: LogDir, name: str, *, must: bool = False) -> None:
+    def _write_in(self, directory: LogDirectory, name: str, *, must: bool = False) -> None:
         """Writes one checkpoint file; removes it if it `must` be written and the write fails."""
         try:
             directory.write_checkpoint(name, self.due(directory, name))
@@ -98,17 +116,20 @@ class Checkpoints:
 class CheckpointTask:
     """Writes one checkpoint file of one directory; `run` works on any thread and never raises."""
 
-    __slots__ = ("directory", "error", "known", "name", "offsets")
+    __slots__ = ("changed", "directory", "error", "known", "name", "offsets")
 
-    def __init__(self, directory: LogDir, name: str, offsets: Offsets) -> None:
+    def __init__(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:
         self.directory = directory
         self.name = name
         self.offsets = offsets
         self.known = directory.offsets(name)
+        self.changed: Offsets = {}
+        """The offsets that differ from the file; the others are still valid if the file is."""
         self.error: OSError | None = None
 
     def run(self) -> None:
-        path = self.directory.path / self.name
+        path, known = self.directory.path / self.name, self.known
+        self.changed = {tp: value for tp, value in self.offsets.items() if known.get(tp) != value}
         try:
             write_temporary_offsets(self.directory.fs, path, self.offsets)
         except OSError as error:
@@ -124,12 +145,25 @@ class BackgroundCheckpoints:
 
     def begin(self, name: str) -> list[CheckpointTask]:
         """Returns one task for each directory whose checkpoint has changed."""
-        tasks = []
-        for directory in self._dirs.online:
-            offsets = self._checkpoints.due(directory, name)
-            if offsets != directory.offsets(name):
-                tasks.append(CheckpointTask(directory, name, offsets))
-        return tasks
+        collected = self.new_collection()
+        self.collect(collected, name, self._checkpoints.logs())
+        return self.tasks(name, collected)
+
+    def new_collection(self) -> dict[LogDirectory, Offsets]:
+        """Starts to collect; `collect` adds logs, `tasks` ends it."""
+        return {directory: {} for directory in self._dirs.online}
+
+    def collect(
+        self, collected: dict[LogDirectory, Offsets], name: str, logs: Iterable[Log]
+    ) -> None:
+        self._checkpoints.add_to(collected, name, logs)
+
+    def tasks(self, name: str, collected: dict[LogDirectory, Offsets]) -> list[CheckpointTask]:
+        return [
+            CheckpointTask(directory, name, offsets)
+            for directory, offsets in collected.items()
+            if offsets != directory.offsets(name)
+        ]
 
     def finish(self, task: CheckpointTask) -> bool:
         """Installs a written checkpoint; returns False if it is outdated or the write failed."""
@@ -148,5 +182,8 @@ class BackgroundCheckpoints:
         return True
 
     def _is_still_valid(self, task: CheckpointTask) -> bool:
-        due = self._checkpoints.due(task.directory, task.name)
-        return all(due.get(partition, -1) >= offset for partition, offset in task.offsets.items())
+        value = self._checkpoints.value
+        return all(
+            value(task.directory, task.name, partition) >= offset
+            for partition, offset in task.changed.items()
+        )

@@ -35,8 +35,8 @@ class OffsetMap:
     """Maps each key of the dirty range to its newest offset; owned by one compaction pass.
 
     Keys are stored as 16-byte digests, so the memory does not depend on their length. The digest
-    uses random bytes of this pass, so that nobody can construct two keys that collide and have
-    another record removed.
+    uses random bytes of this pass, so that a client cannot construct two keys with the same digest
+    to have a record removed.
     """
 
     __slots__ = ("_capacity", "_offsets", "_salt", "latest_offset")

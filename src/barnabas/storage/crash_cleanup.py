@@ -1,12 +1,12 @@
 """Cleans up after an interrupted deletion or compaction in a partition's directory.
 
-    *.deleted, *.tmp   were on their way out: removed
+    *.deleted, *.tmp   were to be deleted: removed
     *.cleaned          the cleaner had not finished: removed, and with them every `.swap` at or
-                       behind the lowest of them, for the rename of that group was under way
-    *.swap             complete: the segments in their range go, then they take their place
+                       after the lowest of them, because the rename of that group was not complete
+    *.swap             complete: the segments in their range are removed, then they replace them
 
-The originals of a group are untouched until the last of its files is called `.swap`, so either the
-old segments are all there or the new ones are.
+The originals of a group are untouched until the last of its files is called `.swap`, so either all
+old segments exist or all new ones.
 """
 
 from collections.abc import Iterable
@@ -48,7 +48,8 @@ def clear_leftovers(fs: FileSystem, directory: Path) -> list[str]:
         return [n for n in names if not n.endswith((file_names.DELETED, _TEMPORARY))]
     lowest = min((file.base for file in cleaned), default=None)
     undone = [file for file in swaps if lowest is not None and file.base >= lowest]
-    # The swaps go first: while a `.cleaned` is left, a second start still knows they must.
+    # The `.swap` files are removed first: while a `.cleaned` file exists, a second start removes
+    # them too.
     for file in [*undone, *reversed(cleaned)]:
         fs.remove(file.path)
     _finish_swap(fs, directory, [file for file in swaps if file not in undone])
@@ -69,15 +70,15 @@ def _finish_swap(fs: FileSystem, directory: Path, swaps: list[_Leftover]) -> Non
     for swap in swaps:
         if swap.extension == file_names.LOG:
             _remove_replaced(fs, directory, swap, untouched=swap.base in indexed)
-    # The offset index goes first, so its absence tells that the originals of this base are gone
-    # and files of that name are the new ones; the log goes last, so that a second start does this
-    # again.
+    # The offset index is removed first: if it is missing, the originals of this base are removed
+    # and files of that name are the new ones. The log is removed last, so that a second start
+    # repeats this step.
     for swap in sorted(swaps, key=lambda file: _RENAME_ORDER.index(file.extension)):
         fs.rename(swap.path, file_names.segment_file(directory, swap.base, swap.extension))
 
 
 def _remove_replaced(fs: FileSystem, directory: Path, swap: _Leftover, *, untouched: bool) -> None:
-    """Remove the segments that the swapped-in one was made from."""
+    """Removes the segments that the swapped-in one replaces."""
     start = swap.base if untouched else swap.base + 1
     end = max(_next_offset(fs, swap), swap.base + 1)
     for name in reversed(fs.list_dir(directory)):

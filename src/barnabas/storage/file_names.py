@@ -1,15 +1,15 @@
-"""Names of everything in a log directory, as Kafka spells them.
+"""Names of the files and directories in a log directory, as in Kafka.
 
-A partition lives in `<topic>-<partition>`; a segment's files share a base name, its base offset in
-20 digits. A suffix behind the extension tells a file's stage:
+The directory of a partition is `<topic>-<partition>`; a segment's files share a base name, its base
+offset in 20 digits. A suffix after the extension marks the state of a file:
 
     .deleted   replaced or expired, to be unlinked after file.delete.delay.ms
     .cleaned   being written by the cleaner, worthless after a crash
     .swap      written by the cleaner and complete, about to take its place
     .stranded  a log file behind a gap or a damaged batch, set aside by recovery and never read
 
-Directories on their way out are `<topic>-<partition>.<32 hex digits>-delete`, copies on their way
-in from another log directory `<topic>-<partition>.<32 hex digits>-future`.
+Directories to be deleted are `<topic>-<partition>.<32 hex digits>-delete`, copies during a move
+from another log directory `<topic>-<partition>.<32 hex digits>-future`.
 """
 
 import re
@@ -52,7 +52,7 @@ _OFFSET_FILE = re.compile(r"(\d{20})(\.[a-z]+)((?:\.[a-z]+)?)")
 
 
 def segment_file(directory: Path, base_offset: int, extension: str, suffix: str = "") -> Path:
-    """The path of one file of a segment.
+    """Returns the path of one file of a segment.
 
     >>> segment_file(Path("d"), 42, LOG).name
     '00000000000000000042.log'
@@ -61,7 +61,7 @@ def segment_file(directory: Path, base_offset: int, extension: str, suffix: str 
 
 
 def parse_offset_file(name: str) -> tuple[int, str, str] | None:
-    """(base offset, extension, suffix) of a segment's file, or None for any other name."""
+    """Returns (base offset, extension, suffix) of a segment's file; None for any other name."""
     match = _OFFSET_FILE.fullmatch(name)
     return None if match is None else (int(match[1]), match[2], match[3])
 
@@ -71,7 +71,7 @@ def partition_dir(topic_partition: TopicPartition) -> str:
 
 
 def parse_partition_dir(name: str) -> TopicPartition | None:
-    """The partition a directory holds; None for other directories and for those on their way out.
+    """Returns the partition of a directory; None for other and for deleted directories.
 
     >>> parse_partition_dir("a-b.c-12")
     TopicPartition(topic='a-b.c', partition=12)
@@ -85,19 +85,19 @@ def parse_partition_dir(name: str) -> TopicPartition | None:
 
 
 def deleted_dir(topic_partition: TopicPartition, unique: str) -> str:
-    """The name a partition's directory takes while it waits for removal, cut to fit a name."""
+    """Returns the name of a partition's directory before its removal, shortened if necessary."""
     tail = f"-{topic_partition.partition}.{unique}{DELETE_DIR}"
     return topic_partition.topic[: _MAX_NAME - len(tail)] + tail
 
 
 def future_dir(topic_partition: TopicPartition, unique: str) -> str | None:
-    """The name of a partition's copy while it is not complete; None when it would be too long."""
+    """Returns the name of a partition's copy during a move; None if it would be too long."""
     name = f"{partition_dir(topic_partition)}.{unique}{FUTURE_DIR}"
     return name if len(name) <= _MAX_NAME else None
 
 
 def parse_future_dir(name: str) -> TopicPartition | None:
-    """The partition whose copy a directory holds; None for other directories.
+    """Returns the partition of a copy's directory; None for other directories.
 
     >>> parse_future_dir("a.b-3." + 32 * "0" + "-future")
     TopicPartition(topic='a.b', partition=3)

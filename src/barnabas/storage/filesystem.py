@@ -1,9 +1,9 @@
-"""The file-system port: everything storage asks of a disk, and the adapter for the real one.
+"""The file-system port of the storage package, and its adapter for the operating system.
 
-Two small protocols, `File` and `FileSystem`, are all that logs, checkpoints and the cleaner know;
-`barnabas.testing.memory_fs` is the second implementation, one that can tear, lose and refuse.
-The port is synchronous: callers decide what runs on a thread. Errors are plain `OSError`s, whose
-errno decides between "try again later" and "this disk is dead" (see `errors`).
+Two small protocols, `File` and `FileSystem`, are the whole interface of logs, checkpoints and the
+cleaner. `barnabas.testing.memory_fs` is the second implementation, which can truncate, lose and
+reject writes. The port is synchronous: callers decide what runs on a thread. Errors are plain
+`OSError`s, whose errno distinguishes a transient error from a failed disk (see `errors`).
 """
 
 import errno
@@ -23,20 +23,20 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class File(Protocol):
     """An open file, addressed by position.
 
-    It closes when the last reference to it goes, so whoever holds one (a segment, a response that
-    is being sent, an fsync on a thread) can never see its descriptor closed or reused.
+    It is closed when its last reference is released, so an owner of a reference (a segment, a
+    response that is being sent, an fsync on a thread) never sees a closed or reused descriptor.
     """
 
     def fileno(self) -> int:
-        """The descriptor for `sendfile`, or -1 where there is none."""
+        """Returns the descriptor for `sendfile`, or -1 if there is none."""
         ...
 
     def pread(self, size: int, position: int) -> bytes:
-        """Up to `size` bytes; fewer only at the end of the file."""
+        """Returns up to `size` bytes; fewer only at the end of the file."""
         ...
 
     def pwrite(self, data: Data, position: int) -> None:
-        """Write all of `data`, or raise OSError with a prefix of it possibly written."""
+        """Writes all of `data`, or raises OSError; then a prefix of it may have been written."""
         ...
 
     def truncate(self, size: int) -> None: ...
@@ -55,7 +55,7 @@ class FileLock(Protocol):
 
 
 class DiskUsage(NamedTuple):
-    """Room on the volume of a directory."""
+    """Total and free space on the volume of a directory."""
 
     total_bytes: int
     free_bytes: int
@@ -93,11 +93,11 @@ class FileSystem(Protocol):
     def sync_dir(self, path: Path) -> None: ...
 
     def lock(self, path: Path) -> FileLock:
-        """Take the lock or raise LogDirLockedError at once."""
+        """Takes the lock or raises LogDirLockedError at once."""
         ...
 
     def boot_id(self) -> str:
-        """Names the run of the operating system; empty where it cannot be told.
+        """Returns an id of the running operating system; empty where there is none.
 
         While it stays the same, writes of a process that was killed are not lost.
         """
@@ -169,7 +169,7 @@ PRIVATE_FILE, PRIVATE_DIRECTORY = 0o600, 0o700
 
 
 class OsFileSystem:
-    """The machine's file system; files and directories are made for their owner alone."""
+    """The file system of the machine; only the owner can access created files and directories."""
 
     __slots__ = ()
 

@@ -1,10 +1,10 @@
 """The offset index and the time index of a segment, and the file of sorted entries below both.
 
-While a segment takes appends, all entries are in memory and reach the file when `store` is called
+While a segment is active, all entries are in memory and are written to the file by `store`
 (on a flush, a roll or a close): recovery rebuilds indexes after a crash, so writing each entry
-through would gain nothing. The indexes of a sealed segment keep nothing in memory and hold no
-descriptor: a search opens the file, reads about twenty keys and closes it again, so ten thousand
-closed segments cost neither memory nor descriptors.
+immediately has no benefit. The indexes of a sealed segment use neither memory nor a descriptor: a
+search opens the file, reads about twenty keys and closes it again. A broker may have ten thousand
+sealed segments.
 
 Kafka maps 10 MB of zeros for an active index and trims them when it closes the file. The files
 written here always have the trimmed form, which Kafka's tools read as well.
@@ -21,7 +21,7 @@ from barnabas.storage.filesystem import File, FileSystem
 _Read = Callable[[int, int], bytes]
 
 MAX_RELATIVE_OFFSET = 2**31 - 1
-"""Of offsets and of positions: other readers of these files take the fields as signed."""
+"""Limit of offsets and positions: other readers of these files read the fields as signed."""
 
 OFFSET_ENTRY = struct.Struct(">II")
 _POSITION_FIELD = 4
@@ -32,7 +32,7 @@ _U32 = struct.Struct(">I")
 
 
 class _Keys:
-    """The entries seen as a sequence of one field, for `bisect`."""
+    """The entries as a sequence of one field, for `bisect`."""
 
     __slots__ = ("_count", "_field", "_key", "_read", "_stride")
 
@@ -55,7 +55,7 @@ class _Keys:
 
 
 class EntryFile:
-    """Loop-owned. `sealed` entries are immutable until `replace` installs a rebuilt set."""
+    """Sorted entries, owned by the loop; `sealed` ones are immutable until `replace`."""
 
     __slots__ = ("_count", "_fs", "_memory", "_stored", "path", "stride")
 
@@ -81,13 +81,13 @@ class EntryFile:
         return self._fs.exists(self.path) and self._fs.size(self.path) % self.stride == 0
 
     def activate(self) -> None:
-        """Bring the entries into memory, to be appended to."""
+        """Reads the entries into memory, so that entries can be appended."""
         if self._memory is None:
             self._memory = bytearray(self._read_all())
             self._stored = len(self._memory)
 
     def replace(self, entries: bytearray) -> None:
-        """Install a rebuilt set; the file follows with the next `store`."""
+        """Replaces all entries by rebuilt ones; the next `store` writes them to the file."""
         self._memory = entries
         self._stored = 0
 
@@ -96,14 +96,14 @@ class EntryFile:
         self._memory += entry
 
     def keep(self, count: int) -> None:
-        """Drop every entry from number `count` on."""
+        """Drops every entry from number `count` on."""
         self.activate()
         assert self._memory is not None
         del self._memory[count * self.stride :]
         self._stored = min(self._stored, len(self._memory))
 
     def store(self) -> File | None:
-        """Make the file equal the memory, creating it even when empty; returns it to be forced."""
+        """Writes the entries to the file, also when there are none; returns it for a sync."""
         if self._memory is None:
             return None
         file = self._fs.open(self.path, create=True)
@@ -115,7 +115,7 @@ class EntryFile:
         return file
 
     def seal(self) -> None:
-        """Store, and forget the memory."""
+        """Writes the file and releases the memory."""
         self.store()
         self._count = self.count
         self._memory = None
@@ -130,13 +130,13 @@ class EntryFile:
         return self._fs.open(self.path).pread(self.stride, index * self.stride)
 
     def floor(self, target: int, key: struct.Struct, field: int) -> bytes | None:
-        """The last entry whose key at byte `field` is at most `target`."""
+        """Returns the last entry whose key at byte `field` is at most `target`."""
         read, count = self._reader(), self.count
         found = bisect_right(_Keys(read, count, self.stride, key, field), target) - 1
         return None if found < 0 else read(self.stride, found * self.stride)
 
     def floor_index(self, target: int, key: struct.Struct, field: int) -> int:
-        """The number of entries whose key is at most `target`."""
+        """Returns the number of entries whose key is at most `target`."""
         return bisect_right(_Keys(self._reader(), self.count, self.stride, key, field), target)
 
     def _reader(self) -> _Read:
@@ -155,7 +155,7 @@ class EntryFile:
 
 
 class OffsetPosition(NamedTuple):
-    """An offset and where, at the latest, its batch begins."""
+    """An offset and the position at or before which its batch begins."""
 
     offset: int
     position: int
@@ -174,11 +174,11 @@ class OffsetIndex:
         self.entries.append(OFFSET_ENTRY.pack(last_offset - self._base, position))
 
     def lookup(self, offset: int) -> OffsetPosition:
-        """The greatest entry at or below `offset`, or the beginning of the segment."""
+        """Returns the last entry at or below `offset`, or the beginning of the segment."""
         return self._decode(self.entries.floor(offset - self._base, _U32, 0))
 
     def floor_position(self, position: int) -> OffsetPosition:
-        """The last entry whose position is at most `position`."""
+        """Returns the last entry whose position is at most `position`."""
         return self._decode(self.entries.floor(position, _U32, _POSITION_FIELD))
 
     def last(self) -> OffsetPosition:
@@ -223,13 +223,13 @@ class TimeIndex:
         return self._last
 
     def maybe_append(self, timestamp: int, offset: int) -> None:
-        """Add an entry if it moves time forward; equal or older times carry no news."""
+        """Adds an entry if its timestamp is larger than the last one."""
         if timestamp > self.last().timestamp:
             self.entries.append(TIME_ENTRY.pack(timestamp, offset - self._base))
             self._last = TimestampOffset(timestamp, offset)
 
     def lookup(self, timestamp: int) -> TimestampOffset:
-        """The last entry strictly before `timestamp`; nothing up to its offset can be later."""
+        """Returns the last entry before `timestamp`; all records up to its offset are earlier."""
         return self._decode(self.entries.floor(timestamp - 1, _I64, 0))
 
     def truncate_to(self, next_offset: int) -> None:

@@ -149,7 +149,9 @@ class LocalLog:
 
     def new_segment(self, base_offset: int, suffix: str = "") -> Segment:
         interval = self.config.index_interval_bytes
-        return Segment(self.fs, self.directory, base_offset, interval, suffix)
+        return Segment(
+            self.fs, self.directory, base_offset, interval, suffix, self.active.open_files
+        )
 
     def _seal(self, segment: Segment) -> None:
         try:

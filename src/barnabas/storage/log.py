@@ -336,9 +336,11 @@ class Log:
 
         The caller decides whether it may decrease.
         """
-        self.high_watermark = max(self.log_start_offset, min(offset, self.log_end_offset))
-        self.producers.on_high_watermark(self.high_watermark)
-        return self.high_watermark
+        end = self.local.log_end_offset
+        mark = max(self.log_start_offset, end if offset > end else offset)
+        self.high_watermark = mark
+        self.producers.on_high_watermark(mark)
+        return mark
 
     def increment_log_start_offset(self, offset: int, reason: str = "") -> bool:
         """Moves the log start offset forward; returns False if it is not below `offset`."""
@@ -494,11 +496,31 @@ class Log:
 
     def close(self) -> None:
         """Flushes everything, writes a producer snapshot at the log end and closes the files."""
-        if not self.health.failed and self._modified:
-            self.snapshots.take(self.log_end_offset, self.producers)
-            self.request_flush()
-            self._flusher.flush(also=self.local.active.store_indexes())
-            self.epochs.store()
+        task = self.begin_close()
+        if task is None:
+            self.abandon()
+        else:
+            task.run()
+            self.finish_close(task)
+
+    def begin_close(self) -> FlushTask | None:
+        """Writes the snapshot and the indexes; returns the last flush, None if none is needed.
+
+        Run the task on any thread, then call `finish_close`.
+        """
+        if self.health.failed or not self._modified:
+            return None
+        self.snapshots.take(self.log_end_offset, self.producers)
+        self.request_flush()
+        task = self._flusher.begin()
+        if task is not None:
+            task.files += self.local.active.store_indexes()
+        return task
+
+    def finish_close(self, task: FlushTask) -> None:
+        """Applies the last flush and closes the files."""
+        self._flusher.finish(task)
+        self.epochs.store()
         self.abandon()
 
     def abandon(self) -> None:

@@ -10,10 +10,12 @@ KAFKA-7215).
 
 import logging
 from collections.abc import Iterable
+from time import perf_counter_ns
 from typing import NamedTuple
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.metrics import Histogram
 from barnabas.storage.cleaning_filter import ENTRY_BYTES, LastRecord
 from barnabas.storage.cleaning_pass import CleanPlan, CleanResult, SourceSegment, clean, discard
 from barnabas.storage.errors import is_transient
@@ -106,19 +108,50 @@ def make_plan(found: CleanCandidate, now_ms: int, map_capacity: int) -> CleanPla
 class CleanTask:
     """A planned pass: `run` works on any thread, then `LogCleaner.finish` takes the task."""
 
-    __slots__ = ("error", "log", "plan", "result")
+    __slots__ = ("duration_ns", "error", "log", "plan", "result")
 
     def __init__(self, log: Log, plan: CleanPlan) -> None:
         self.log = log
         self.plan = plan
         self.result: CleanResult | None = None
         self.error: Exception | None = None
+        self.duration_ns = 0
 
     def run(self) -> None:
+        started_ns = perf_counter_ns()
         try:
             self.result = clean(self.plan)
         except Exception as error:  # noqa: BLE001 - a damaged log must not stop the cleaner
             self.error = error
+        self.duration_ns = perf_counter_ns() - started_ns
+
+
+class CleanerStats:
+    """Numbers of the cleaner for its metrics; owned by the event loop.
+
+    Attributes:
+        passes: Nanoseconds of each pass; `longest_ns` of the longest one.
+        bytes_read, bytes_written: Sizes of the segments before and after all passes.
+        max_dirty_ratio: The largest share of uncompacted bytes at the last check.
+        last_check_ms: Wall-clock time of the last check; None before the first one.
+    """
+
+    def __init__(self) -> None:
+        self.passes = Histogram()
+        self.longest_ns = 0
+        self.bytes_read = 0
+        self.bytes_written = 0
+        self.max_dirty_ratio = 0.0
+        self.last_check_ms: int | None = None
+
+    def ran(self, task: CleanTask) -> None:
+        """Counts a pass that has ended."""
+        self.passes.record(task.duration_ns)
+        self.longest_ns = max(self.longest_ns, task.duration_ns)
+        if task.result is not None:
+            for group in task.result.groups:
+                self.bytes_read += sum(segment.size for segment in group.replaced)
+                self.bytes_written += group.cleaned.size
 
 
 class LogCleaner:
@@ -129,6 +162,7 @@ class LogCleaner:
         self.uncleanable: set[TopicPartition] = set()
         self._postponed_until: dict[TopicPartition, int] = {}
         self._running: CleanTask | None = None
+        self.stats = CleanerStats()
 
     def set_dedupe_buffer(self, dedupe_buffer_bytes: int) -> None:
         """Sets the memory for the keys of a pass; the next pass uses it."""
@@ -138,11 +172,14 @@ class LogCleaner:
         """Plans a pass over the dirtiest of these logs; None if none needs one."""
         if self._running is not None:
             return None
+        self.stats.last_check_ms = now_ms
+        self.stats.max_dirty_ratio = 0.0
         best: CleanCandidate | None = None
         for log in logs:
             found = self._candidate(log, now_ms)
             if found is None:
                 continue
+            self.stats.max_dirty_ratio = max(self.stats.max_dirty_ratio, found.dirty_ratio)
             due = force or found.overdue
             if not due and found.dirty_ratio < log.config.min_cleanable_dirty_ratio:
                 continue
@@ -170,6 +207,7 @@ class LogCleaner:
     def finish(self, task: CleanTask) -> bool:
         """Installs the result of a pass; returns False if the pass changed nothing."""
         self._running = None
+        self.stats.ran(task)
         self._postponed_until.pop(task.log.topic_partition, None)
         if task.error is not None:
             self._failed(task, task.error)

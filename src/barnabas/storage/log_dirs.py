@@ -41,7 +41,7 @@ _CHECKPOINTS = (
 )
 
 
-class LogDir:
+class LogDirectory:
     """One log directory; owned by the event loop.
 
     Lifecycle: `acquire`, `load_checkpoints`, use, `stop_cleanly`, `release`.
@@ -173,14 +173,14 @@ class LogDirs:
     """
 
     def __init__(self, fs: FileSystem, paths: Iterable[Path | str]) -> None:
-        self._dirs = [LogDir(fs, Path(path)) for path in paths]
+        self._dirs = [LogDirectory(fs, Path(path)) for path in paths]
         self._acquired = False
 
-    def __iter__(self) -> Iterator[LogDir]:
+    def __iter__(self) -> Iterator[LogDirectory]:
         return iter(self._dirs)
 
     @property
-    def online(self) -> list[LogDir]:
+    def online(self) -> list[LogDirectory]:
         return [directory for directory in self._dirs if not directory.health.failed]
 
     @property
@@ -208,7 +208,7 @@ class LogDirs:
         return metas[0] if metas else None
 
     def ensure_meta(self, broker_id: int, cluster_id: str) -> None:
-        """Checks or writes `meta.properties` in every directory; see `LogDir.ensure_meta`."""
+        """Checks or writes `meta.properties` in every directory; see `LogDirectory.ensure_meta`."""
         for directory in self.online:
             directory.ensure_meta(MetaProperties(broker_id, cluster_id))
 
@@ -218,7 +218,7 @@ class LogDirs:
             if directory.health.disk_full:
                 directory.health.has_room(directory.fs.usage(directory.path).free_bytes)
 
-    def least_loaded(self) -> LogDir:
+    def least_loaded(self) -> LogDirectory:
         """Returns the directory with the fewest logs."""
         candidates = self.online
         if not candidates:

@@ -1,10 +1,7 @@
 """Decides when a log must be flushed and applies the results of its flush tasks."""
 
-from collections.abc import Iterable
-
 from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import storage_error
-from barnabas.storage.filesystem import File
 from barnabas.storage.leader_epochs import LeaderEpochs
 from barnabas.storage.local_log import FlushTask, LocalLog
 from barnabas.storage.producer_snapshot import SnapshotFiles
@@ -76,10 +73,9 @@ class LogFlusher:
         if not self._local.finish_flush(task):
             self.rolled = True
 
-    def flush(self, also: Iterable[File] = ()) -> None:
-        """Flushes synchronously and syncs the files of `also` as well."""
+    def flush(self) -> None:
+        """Flushes synchronously."""
         task = self.begin()
         if task is not None:
-            task.files += also
             task.run()
             self.finish(task)

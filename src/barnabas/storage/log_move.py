@@ -1,11 +1,11 @@
-"""One log on its way to another directory: what the copy lacks, and how it gets it.
+"""The move of one log to another log directory: copies the missing batches.
 
-The copy, Kafka's "future" log, takes the bytes of the current one batch for batch and begins its
-segments where that one does, so that the two are alike file by file. A piece is found on the loop,
-read on a thread, for the disk may be slow, and appended on the loop, which owns both logs.
+The copy, Kafka's "future" log, receives the batches of the current log unchanged and starts its
+segments at the same offsets, so that both have equal files. The loop selects a piece, a thread
+reads it, because the disk may be slow, and the loop, which owns both logs, appends it.
 
-The copy never has what the current log has not: it is cut when the current log is cut, and after a
-restart it is compared by leader epochs, as a follower would be (KIP-101), before it goes on.
+The copy never has batches that the current log lacks: it is truncated with the current log, and
+after a restart it is compared by leader epochs, like a follower (KIP-101), before the next copy.
 """
 
 from barnabas.model.errors import CorruptRecordError
@@ -33,7 +33,7 @@ class CopyTask:
         self.is_rest = read.next_offset == move.current.log_end_offset and (
             read.size <= _NEAR_BYTES
         )
-        """Whether it is all that is missing, and little: the swap may take it along."""
+        """Whether this small piece is all that is missing, so that the swap may copy it."""
         self.data = b""
         self.error: OSError | None = None
 
@@ -71,7 +71,7 @@ class LogMove:
         segments = self.current.local.segments
         return segments.floor(offset) or segments.first
 
-    # Keeping in step
+    # Changes of the current log
 
     def reconcile(self) -> None:
         """Truncates the copy to the part that it shares with the current log."""
@@ -113,9 +113,9 @@ class LogMove:
         return CopyTask(self, read, read.slice)
 
     def finish(self, task: CopyTask, now_ms: int) -> int:
-        """Append a piece; returns its size, 0 when either log has changed since it was found.
+        """Appends a piece; returns its size, 0 when either log has changed since it was selected.
 
-        BrokerError when a disk failed, CorruptRecordError when the piece is not what was written.
+        Raises BrokerError if a disk failed, CorruptRecordError if the piece is damaged.
         """
         if task.error is not None:
             raise self.current.health.write_failed(task.error) from task.error
@@ -148,12 +148,12 @@ class LogMove:
             self._roll_like_current(end, 0)
             self.future.local.log_end_offset = end
 
-    # Taking over
+    # State of the current log
 
     def adopt(self) -> None:
-        """Take over what the batches do not tell; the copy has all of them.
+        """Copies leader epochs and producer state, which the copied batches may lack.
 
-        Compaction may have taken the first batch of an epoch, retention the last of a producer.
+        Compaction may have removed the first batch of an epoch, retention the last of a producer.
         """
         current, future = self.current, self.future
         future.epochs.adopt(current.epochs)
@@ -163,9 +163,9 @@ class LogMove:
 
 
 def _agreed_end(current: Log, future: Log) -> int | None:
-    """Up to where both logs are the same; None when nothing is known to be.
+    """Returns the offset up to which both logs are equal, or None if they share no epoch.
 
-    Within an epoch there was one leader, so what both have of an epoch is the same.
+    An epoch has one leader, so the offsets of an epoch that both logs have are equal.
     """
     end = future.log_end_offset
     for entry in reversed(future.epochs.entries):

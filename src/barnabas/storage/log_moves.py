@@ -19,7 +19,7 @@ from barnabas.storage import file_names, log_swap
 from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.errors import storage_error
 from barnabas.storage.log import Log
-from barnabas.storage.log_dirs import LogDir, LogDirs
+from barnabas.storage.log_dirs import LogDirectory, LogDirs
 from barnabas.storage.log_move import CopyTask, LogMove
 from barnabas.storage.log_opener import LogOpener
 from barnabas.storage.log_table import LogTable
@@ -47,7 +47,7 @@ class LogMoves:
         self._purging = purging
         self._clock = clock
         self._moves: dict[TopicPartition, LogMove] = {}
-        self._wanted: dict[TopicPartition, LogDir] = {}
+        self._wanted: dict[TopicPartition, LogDirectory] = {}
         self.on_swapped: Callable[[Log], None] = lambda _log: None
         """Called with the new log after a swap; holders of the old log must replace it."""
 
@@ -58,21 +58,24 @@ class LogMoves:
     def get(self, topic_partition: TopicPartition) -> LogMove | None:
         return self._moves.get(topic_partition)
 
-    # Asking for
+    # --- requests ---
 
     def request(self, topic_partition: TopicPartition, path: str) -> None:
         """Requests a move to this directory; raises BrokerError if that is not possible."""
         name = file_names.future_dir(topic_partition, uuid.uuid4().hex)
         if name is None:
             raise BrokerError(
-                ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic_partition} has too long a name"
+                ErrorCode.INVALID_TOPIC_EXCEPTION,
+                f"{topic_partition} has a name that is too long for a move",
             )
         directory = self._directory(path)
         current = self._table.get(topic_partition)
         if current is None:
             # Stored for the creation of the log; the client gets a retriable error (KIP-113).
             self._wanted[topic_partition] = directory
-            raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE, f"{topic_partition} is not here")
+            raise BrokerError(
+                ErrorCode.REPLICA_NOT_AVAILABLE, f"{topic_partition} has no replica on this broker"
+            )
         current.health.check()
         move = self._moves.get(topic_partition)
         if move is not None:
@@ -82,19 +85,19 @@ class LogMoves:
         if self._table.home(current) is not directory:
             self._start(current, directory, directory.path / name)
 
-    def _directory(self, path: str) -> LogDir:
+    def _directory(self, path: str) -> LogDirectory:
         for directory in self._dirs:
-            if str(directory.path.absolute()) == path:  # to the letter, as in Kafka
+            if str(directory.path.absolute()) == path:  # compared as text, as in Kafka
                 directory.health.check()
                 return directory
         raise BrokerError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is not a log directory")
 
-    def take_wanted(self, topic_partition: TopicPartition) -> LogDir | None:
+    def take_wanted(self, topic_partition: TopicPartition) -> LogDirectory | None:
         """Returns the directory that was requested before the log existed."""
         directory = self._wanted.pop(topic_partition, None)
         return None if directory is None or directory.health.failed else directory
 
-    def _start(self, current: Log, directory: LogDir, path: Path) -> None:
+    def _start(self, current: Log, directory: LogDirectory, path: Path) -> None:
         partition = current.topic_partition
         self._checkpoints.drop_stale(directory, partition)
         future = self._opener.create(directory, path, partition, current.topic_id, current.config)
@@ -106,7 +109,7 @@ class LogMoves:
         try:
             move.reconcile()
         except BrokerError as error:
-            _log.warning("%r cannot go on: %s", move, error)
+            _log.warning("%r cannot continue: %s", move, error)
 
     def resume(self, current: Log) -> None:
         """Continues a move whose copy was found at start."""
@@ -142,7 +145,7 @@ class LogMoves:
     def _discard(self, future: Log) -> None:
         directory = self._table.remove(future)
         if directory.health.failed:
-            future.abandon()  # a later start finds out that nobody wants it
+            future.abandon()  # a later start removes it, because no move requests it
         else:
             self._purging.close_and_remove(future, directory)
 
@@ -184,7 +187,7 @@ class LogMoves:
             target.health.fail(error)
         return True
 
-    def _prepare(self, move: LogMove, target: LogDir) -> None:
+    def _prepare(self, move: LogMove, target: LogDirectory) -> None:
         """Makes the copy as durable as the current log and marks it as complete."""
         current, future = move.current, move.future
         source = self._table.home(current)
@@ -197,7 +200,7 @@ class LogMoves:
         self._checkpoints.catch_up(future, source, target)
         log_swap.write_note(self._opener.fs, future.directory, source.path)
 
-    def _rename(self, move: LogMove, target: LogDir) -> None:
+    def _rename(self, move: LogMove, target: LogDirectory) -> None:
         current, future = move.current, move.future
         partition, source = current.topic_partition, self._table.home(current)
         grave = source.path / file_names.deleted_dir(partition, uuid.uuid4().hex)

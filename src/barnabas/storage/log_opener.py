@@ -10,8 +10,9 @@ from barnabas.storage import file_names
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_dirs import LogDir
+from barnabas.storage.log_dirs import LogDirectory
 from barnabas.storage.metadata_files import read_topic_id, write_topic_id
+from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.recovery import OpenParams, open_log
 
 ConfigSource = Callable[[str], LogConfig]
@@ -30,15 +31,17 @@ class LogOpener:
         clock: Clock,
         config_for: ConfigSource | None,
         on_truncated: Callable[[Log], None],
+        open_files: OpenFiles | None = None,
     ) -> None:
         self.fs = fs
+        self._open_files = open_files
         self._on_truncated = on_truncated
         self._clock = clock
         default = LogConfig.from_values()
         self._config_for = config_for or (lambda topic: default)
         self._dice = random.Random()
 
-    def load(self, directory: LogDir, topic_partition: TopicPartition, path: Path) -> Log:
+    def load(self, directory: LogDirectory, topic_partition: TopicPartition, path: Path) -> Log:
         """Opens the log in `path`; the caller handles an OSError."""
         topic_id = read_topic_id(self.fs, path)
         config = self._config_for(topic_partition.topic)
@@ -48,7 +51,7 @@ class LogOpener:
 
     def create(
         self,
-        directory: LogDir,
+        directory: LogDirectory,
         path: Path,
         topic_partition: TopicPartition,
         topic_id: Uuid | None,
@@ -73,7 +76,7 @@ class LogOpener:
         limit = min(config.segment_jitter_ms, config.segment_ms)
         return self._dice.randrange(limit) if limit > 0 else 0
 
-    def _open(self, directory: LogDir, params: OpenParams) -> Log:
+    def _open(self, directory: LogDirectory, params: OpenParams) -> Log:
         log = open_log(self.fs, params, directory.health)
         log.on_truncated = self._on_truncated
         log.last_flush_ms = self._clock.monotonic_ms()
@@ -83,7 +86,7 @@ class LogOpener:
 
     def _params(
         self,
-        directory: LogDir,
+        directory: LogDirectory,
         path: Path,
         topic_partition: TopicPartition,
         topic_id: Uuid | None,
@@ -103,4 +106,5 @@ class LogOpener:
             high_watermark=directory.offsets(file_names.HIGH_WATERMARKS).get(topic_partition, 0),
             now_ms=self._clock.now_ms(),
             jitter_ms=self.jitter(config),
+            open_files=self._open_files,
         )

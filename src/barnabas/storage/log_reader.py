@@ -11,6 +11,7 @@ finds such a position reads one batch header to verify it and needs no index.
 """
 
 from collections import deque
+from itertools import islice
 from typing import NamedTuple
 
 from barnabas.records.reader import iter_raw
@@ -59,7 +60,9 @@ class LogReader:
         positions = self._positions
         positions[offset] = (segment, position)
         if len(positions) > _REMEMBERED_POSITIONS:
-            del positions[next(iter(positions))]
+            # The older half at once: removing the first key of a dict again and again scans the
+            # places of the keys that were removed before it.
+            self._positions = dict(islice(positions.items(), len(positions) // 2, None))
 
     def forget(self) -> None:
         """Drops all remembered positions; called after segments have changed."""

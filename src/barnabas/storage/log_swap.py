@@ -1,21 +1,21 @@
-"""Replaces a log by its copy in another log directory; a crash may happen at any point.
+"""Replaces a log by its copy in another log directory; safe against a crash at any point.
 
-The two directories may be on two disks, so no single rename does it. The steps, each durable before
+The two directories may be on two disks, so one rename is not enough. The steps, each durable before
 the next one:
 
-1. a note `moved-from` in the copy's directory: it is complete, and where it was made from
-2. the current directory is renamed to `*-delete`: from here on the copy is the log
-3. the copy's directory gets the partition's name
-4. the note goes
+1. write the file `moved-from` into the copy's directory: the copy is complete; it names the source
+2. rename the current directory to `*-delete`: from now on the copy is the log
+3. rename the copy's directory to the partition's name
+4. delete the file `moved-from`
 
-Nothing is appended to either in between. What a start finds then means:
+Nothing is appended to either log meanwhile. A start after a crash finds one of these states:
 
-    the partition's directory, and a copy with or without a note: step 2 was not reached, the copy
-        goes on being one
-    no such directory, a copy with a note: step 3 is due
-    the directory itself with a note: step 4 is due
-    the same, and another one without: the disk of the copy had failed in step 3 and the current log
-        was put back: what has the note is a copy again
+    the partition's directory, and a copy with or without the file: step 2 was not reached, the copy
+        remains a copy
+    no such directory, a copy with the file: continue with step 3
+    the partition's directory with the file: continue with step 4
+    the same, and another one without the file: the disk of the copy failed in step 3 and the
+        current log got its name back; the directory with the file is a copy again
 """
 
 from pathlib import Path
@@ -27,22 +27,22 @@ from barnabas.storage.checkpoint_files import read_text, replace_file
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
-from barnabas.storage.log_dirs import LogDir, LogDirs
+from barnabas.storage.log_dirs import LogDirectory, LogDirs
 
 
 def write_note(fs: FileSystem, copy: Path, source: Path) -> None:
-    """Step 1."""
+    """Marks the copy as complete (step 1)."""
     replace_file(fs, copy / file_names.MOVED_FROM, str(source).encode())
 
 
 def rename_durably(fs: FileSystem, source: Path, target: Path) -> None:
-    """Steps 2 and 3."""
+    """Renames both directories (steps 2 and 3)."""
     fs.rename(source, target)
     fs.sync_dir(target.parent)
 
 
 def remove_note(fs: FileSystem, directory: Path) -> None:
-    """Step 4, and the end of every way back."""
+    """Deletes the mark (step 4), also after a reverted swap."""
     if fs.exists(directory / file_names.MOVED_FROM):
         fs.remove(directory / file_names.MOVED_FROM)
         fs.sync_dir(directory)
@@ -52,15 +52,15 @@ class Side(NamedTuple):
     """One of the two logs, its log directory and its new path."""
 
     log: Log
-    directory: LogDir
+    directory: LogDirectory
     new_path: Path
 
 
 def rename_both(fs: FileSystem, current: Side, future: Side) -> None:
-    """Steps 2 and 3. OSError when they were not done.
+    """Renames both directories (steps 2 and 3); raises OSError if the log was not replaced.
 
-    A failure takes the directory offline in which it happened. If that is the copy's, the current
-    log has its name back.
+    A failure takes its log directory offline. If it is the directory of the copy, the current log
+    gets its name back.
     """
     original = current.log.directory
     try:
@@ -101,7 +101,7 @@ def settle(dirs: LogDirs, unique: str) -> None:
 
 
 def _settle_named(
-    dirs: LogDirs, directory: LogDir, topic_partition: TopicPartition, path: Path, unique: str
+    dirs: LogDirs, directory: LogDirectory, topic_partition: TopicPartition, path: Path, unique: str
 ) -> None:
     if len(_holders(dirs, topic_partition)) == 1:
         remove_note(directory.fs, path)
@@ -113,7 +113,7 @@ def _settle_named(
 
 
 def _settle_copy(
-    dirs: LogDirs, directory: LogDir, topic_partition: TopicPartition, path: Path, source: str
+    dirs: LogDirs, directory: LogDirectory, topic_partition: TopicPartition, path: Path, source: str
 ) -> None:
     if _holders(dirs, topic_partition):
         remove_note(directory.fs, path)
@@ -123,7 +123,7 @@ def _settle_copy(
         remove_note(directory.fs, place)
 
 
-def _holders(dirs: LogDirs, topic_partition: TopicPartition) -> list[LogDir]:
+def _holders(dirs: LogDirs, topic_partition: TopicPartition) -> list[LogDirectory]:
     name = file_names.partition_dir(topic_partition)
     return [found for found in dirs.online if found.fs.is_dir(found.path / name)]
 

@@ -5,7 +5,7 @@ the event loop, run on a thread, finish on the loop. The failure of one log does
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from barnabas.model.clock import Clock
@@ -37,20 +37,27 @@ class Maintenance:
         self._checkpoints = checkpoints
         self._purging = purging
         self._producer_expiration_ms = producer_expiration_ms
+        self.expired_segments = 0
+        """Metric: segments that retention removed."""
 
     # Retention
 
-    def run_retention(self, now_ms: int) -> int:
+    def logs(self) -> list[Log]:
+        """Returns all current and future logs, for jobs that handle them in slices."""
+        return self._table.every()
+
+    def run_retention(self, now_ms: int, logs: Iterable[Log] | None = None) -> int:
         """Removes expired segments and producers; the files are unlinked after the delete delay."""
         deleted = 0
-        for log in self._table.all_working():
+        for log in self._working(logs):
             deleted += _guarded(log, partial(log.delete_old_segments, now_ms)) or 0
             log.producers.expire(now_ms, self._producer_expiration_ms)
+        self.expired_segments += deleted
         return deleted
 
-    def begin_purge(self) -> PurgeTask | None:
+    def begin_purge(self, logs: Iterable[Log] | None = None) -> PurgeTask | None:
         """Returns the files to unlink now; run the task on a thread, then call `finish_purge`."""
-        return self._purging.begin(self._table.all_working())
+        return self._purging.begin(self._working(logs))
 
     def finish_purge(self, task: PurgeTask) -> None:
         self._purging.finish(task)
@@ -62,14 +69,24 @@ class Maintenance:
             task.run()
             self.finish_purge(task)
 
+    def _working(self, logs: Iterable[Log] | None) -> list[Log]:
+        """Returns those of the logs, or of all logs, that are in a directory that is online.
+
+        A job in slices may come to a log that was deleted meanwhile.
+        """
+        if logs is None:
+            return [log for log in self._table.every() if not log.health.failed]
+        return [log for log in logs if not log.health.failed and self._table.has(log)]
+
     # Flushing
 
-    def logs_to_flush(self) -> list[Log]:
+    def logs_to_flush(self, logs: Iterable[Log] | None = None) -> list[Log]:
         """Returns logs to flush because of `flush.messages`, `flush.ms` or a sealed segment."""
         now = self._clock.monotonic_ms()
         return [
             log
-            for log in self._table.working()
+            for log in self._working(logs)
+            if not self._table.is_future(log)
             if log.flush_due or (log.unflushed and now - log.last_flush_ms >= log.config.flush_ms)
         ]
 

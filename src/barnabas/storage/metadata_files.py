@@ -2,9 +2,9 @@
 
 `meta.properties` (one per log directory, Java properties): version, broker.id, cluster.id.
 `partition.metadata` (one per partition): `version: 0` and `topic_id: <22 characters>`.
-`.kafka_cleanshutdown` (one per log directory, JSON): there only between a clean stop and the next
-start.
-`.boot_id` (one per log directory): the run of the operating system in which the logs were loaded.
+`.kafka_cleanshutdown` (one per log directory, JSON): exists only between a clean stop and the next
+start. `.boot_id` (one per log directory): the run of the operating system in which the logs were
+loaded.
 """
 
 import json
@@ -19,7 +19,7 @@ from barnabas.storage.filesystem import FileSystem
 
 
 class MetaProperties(NamedTuple):
-    """Owner of a log directory; None where the file has no value."""
+    """Owner of a log directory; None if the file has no value."""
 
     broker_id: int | None
     cluster_id: str | None
@@ -48,10 +48,10 @@ def write_meta_properties(fs: FileSystem, directory: Path, meta: MetaProperties)
 
 
 def read_topic_id(fs: FileSystem, directory: Path) -> Uuid | None:
-    """The topic id of a partition's directory; None where the file is absent or unreadable.
+    """Returns the topic id of a partition's directory; None if the file is missing or invalid.
 
-    It is written without being forced to disk, so a power failure may leave it empty; the
-    controller tells the id again.
+    The file is written without a sync, so it may be empty after a power loss; the controller sends
+    the id again.
     """
     try:
         text = read_text(fs, directory / file_names.PARTITION_METADATA)
@@ -73,9 +73,9 @@ def write_clean_marker(fs: FileSystem, directory: Path, broker_epoch: int = -1) 
 
 
 def take_clean_marker(fs: FileSystem, directory: Path) -> bool:
-    """Whether the last stop was clean. The marker is gone, durably, before anything is loaded.
+    """Returns whether the last stop was clean; deletes the marker durably before logs are loaded.
 
-    A crash while logs are being loaded must not be taken for a clean stop (KAFKA-10471).
+    Otherwise a crash while logs are loaded would look like a clean stop (KAFKA-10471).
     """
     path = directory / file_names.CLEAN_SHUTDOWN
     if not fs.exists(path):
@@ -86,7 +86,7 @@ def take_clean_marker(fs: FileSystem, directory: Path) -> bool:
 
 
 def same_boot(fs: FileSystem, directory: Path) -> bool:
-    """Whether the operating system has run without a break since `note_boot`.
+    """Returns whether the operating system has not restarted since `note_boot`.
 
     If so, the page cache still has every write of a broker that was killed.
     """
@@ -97,7 +97,7 @@ def same_boot(fs: FileSystem, directory: Path) -> bool:
 
 
 def note_boot(fs: FileSystem, directory: Path) -> None:
-    """Remember this run of the operating system, once all logs are loaded and recovered.
+    """Stores the boot id after all logs are loaded and recovered.
 
     The id is not forced to disk: if it is lost, the page cache is lost too.
     """
@@ -107,7 +107,7 @@ def note_boot(fs: FileSystem, directory: Path) -> None:
     try:
         replace_file(fs, directory / file_names.BOOT_ID, current.encode(), durable=False)
     except OSError as error:
-        if not is_transient(error):  # a full disk does not keep the broker from starting
+        if not is_transient(error):  # a full disk must not prevent the start of the broker
             raise
 
 

@@ -5,8 +5,8 @@
     i64 timestamp | i32 coordinator epoch | i64 first offset of the open transaction, or -1
 
 Only a producer's last batch is kept: that is Kafka's format. Written when a segment begins and at
-shutdown; the two newest are enough, older ones go. A snapshot that fails its checksum is as good
-as absent, for the state can be replayed from an earlier one and the log.
+shutdown; the two newest are kept. A snapshot with a wrong checksum is ignored, because the state
+can be replayed from an earlier one and the log.
 """
 
 import logging

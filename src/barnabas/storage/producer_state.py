@@ -5,8 +5,8 @@ changes nothing. Replay after a restart and replication call only `apply_*`: a b
 leader accepted is never rejected here (KAFKA-6003).
 
 Per producer the last five batches are remembered, the most a client may have in flight, so that a
-retry of any of them is answered with the offset it got (KIP-98). State outlives the records it
-came from and goes only by `producer.id.expiration.ms` (KIP-360).
+retry of any of them gets the offset of the first attempt (KIP-98). The state is kept longer than
+the records and is removed only by `producer.id.expiration.ms` (KIP-360).
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ NO_OFFSET = -1
 
 
 class BatchMetadata(NamedTuple):
-    """One remembered batch: enough to know a retry and to answer it."""
+    """One remembered batch: the fields that identify a retry and its response."""
 
     last_sequence: int
     last_offset: int
@@ -88,7 +88,7 @@ class ProducerEntry:
         return None
 
     def take_epoch(self, epoch: int) -> None:
-        """A new epoch begins with no remembered batches."""
+        """Starts a new epoch, without remembered batches."""
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches = []
@@ -127,8 +127,12 @@ class ProducerStates:
     def check_data(self, header: BatchHeader) -> BatchMetadata | None:
         """Checks a client's batch; returns the batch that it repeats, or None to append it."""
         entry = self.entries.get(header.producer_id)
+        # The state may have expired while the producer still has its id, so any first sequence is
+        # accepted. The producer would otherwise fail although no record is missing (KIP-360).
         if entry is None:
             return None
+        # Duplicates are checked before the epoch and the sequence: a retry of a stored batch has an
+        # old sequence, and its producer must get the offset of the first attempt, not an error.
         duplicate = entry.duplicate_of(header)
         if duplicate is not None:
             return duplicate
@@ -233,7 +237,7 @@ class ProducerStates:
                 first: last for first, last in self._unreplicated.items() if last >= high_watermark
             }
 
-    # Life
+    # Snapshots and expiration
 
     def restore(self, entry: ProducerEntry) -> None:
         """Adds an entry of a snapshot; call `settle` after the last one."""
@@ -277,6 +281,8 @@ def _check_epoch(entry: ProducerEntry, header: BatchHeader) -> None:
 
 def _check_sequence(entry: ProducerEntry, header: BatchHeader) -> None:
     if header.producer_epoch != entry.epoch:
+        # Each epoch has its own sequences. Another first sequence means that a batch of the new
+        # epoch was lost on its way (KIP-360).
         in_order = header.base_sequence == 0
     else:
         # A producer known by a marker alone has no last sequence and must begin at 0.

@@ -1,4 +1,4 @@
-"""Unlinking what was deleted: collected on the loop, run on a thread, finished on the loop.
+"""Unlinks deleted files: collected on the loop, unlinked on a thread, finished on the loop.
 
 Segments wait as `*.deleted` and directories of deleted partitions as `*-delete` until
 `file.delete.delay.ms` has passed. A file system may take a third of a second to unlink a gigabyte,
@@ -17,7 +17,7 @@ from barnabas.storage import file_names
 from barnabas.storage.errors import storage_error
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
-from barnabas.storage.log_dirs import LogDir, remove_tree
+from barnabas.storage.log_dirs import LogDirectory, remove_tree
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Purging:
         due_ms = self._clock.monotonic_ms() + log.config.file_delete_delay_ms
         self._directories.append((log.directory, due_ms))
 
-    def close_and_remove(self, log: Log, directory: LogDir) -> None:
+    def close_and_remove(self, log: Log, directory: LogDirectory) -> None:
         """Closes a log and renames its directory; it is removed after the delete delay."""
         log.abandon()
         name = file_names.deleted_dir(log.topic_partition, uuid.uuid4().hex)

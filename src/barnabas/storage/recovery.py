@@ -1,18 +1,18 @@
-"""Opening a partition's directory: what is there, what of it is sound, what must be redone.
+"""Opens the directory of a partition: loads its segments and recovers them after a crash.
 
 After a clean stop the files are trusted; only the end of the last segment is read. After anything
 else the segments from the recovery point on are read again, batch by batch: checksums, structure
 and offsets are verified, the log ends before the first batch that fails, and indexes, producer
-state and leader epochs are rebuilt from what is left.
+state and leader epochs are rebuilt from the remaining batches.
 
-A segment that is missing between two others leaves a gap. The segments behind it stay, as in Kafka:
-readers go on at the next offset there is, and the missing range is logged. The exception is a gap
-above the recovery point after the machine itself went down. Unflushed segments reach the disk in
-any order, so what follows such a gap may be younger than what was lost; the log ends at the gap.
+A segment that is missing between two others leaves a gap. The segments after it stay, as in Kafka:
+readers continue at the next existing offset, and the missing range is logged. The exception is a
+gap above the recovery point after a crash of the machine. Unflushed segments reach the disk in any
+order, so segments after such a gap may be newer than the lost ones; the log ends at the gap.
 
 Segments behind the end of the log are set aside under the suffix `.stranded`, not deleted. Every
-step may be interrupted and repeated. In particular later segments go before an earlier one is cut,
-newest first: the other way round a second crash would leave them behind a gap.
+step may be interrupted and repeated. Later segments are set aside, newest first, before an earlier
+one is truncated: in the other order a second crash would leave them after a gap.
 """
 
 import itertools
@@ -33,6 +33,7 @@ from barnabas.storage.leader_epochs import LeaderEpochs
 from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log import Log, LogParts
 from barnabas.storage.log_config import LogConfig
+from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.producer_replay import remember_recent, replay_batch, restore_producers
 from barnabas.storage.producer_snapshot import SnapshotFiles
 from barnabas.storage.producer_state import ProducerStates
@@ -44,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OpenParams:
-    """What the checkpoints of the log directory say about a partition."""
+    """The entries of a partition in the checkpoints of its log directory."""
 
     directory: Path
     topic_partition: TopicPartition
@@ -52,21 +53,23 @@ class OpenParams:
     config: LogConfig
     clean: bool = True
     page_cache_lost: bool = True
-    """Whether unflushed writes may be gone: the operating system was started anew, or may be."""
+    """Whether unflushed writes may be lost: the operating system has, or may have, restarted."""
     recovery_point: int = 0
     log_start_offset: int = 0
     high_watermark: int = 0
     now_ms: int = 0
     jitter_ms: int = 0
+    open_files: OpenFiles | None = None
+    """Limit for the descriptors of all logs; None for no limit."""
 
 
 def open_log(fs: FileSystem, params: OpenParams, health: DirHealth) -> Log:
-    """Load the log in a directory, recovering it if need be; an empty directory is a new log."""
+    """Loads the log in a directory, recovers it if necessary; an empty directory is a new log."""
     return _Opening(fs, params, health).run()
 
 
 class _Opening:
-    """One attempt to open a log; its attributes are what has been found so far."""
+    """One attempt to open a log; its attributes hold the state that has been loaded so far."""
 
     def __init__(self, fs: FileSystem, params: OpenParams, health: DirHealth) -> None:
         self._fs = fs
@@ -89,7 +92,7 @@ class _Opening:
             self._recover()
         return self._assemble()
 
-    # What is there
+    # Files in the directory
 
     def _find_segments(self) -> None:
         present = clear_leftovers(self._fs, self._dir)
@@ -113,12 +116,13 @@ class _Opening:
 
     def _segment(self, base_offset: int) -> Segment:
         interval = self._params.config.index_interval_bytes
-        return Segment(self._fs, self._dir, base_offset, interval)
+        open_files = self._params.open_files
+        return Segment(self._fs, self._dir, base_offset, interval, open_files=open_files)
 
     # After a clean stop
 
     def _load_trusted(self) -> bool:
-        """Take the files as they are; False when they contradict themselves after all."""
+        """Loads the files without verification; returns False when they contradict each other."""
         try:
             for segment in self._segments:
                 self._check_indexes(segment)
@@ -140,13 +144,13 @@ class _Opening:
         return True
 
     def _check_indexes(self, segment: Segment) -> None:
-        """Rebuild what is obviously broken; the rest is checked when it is used."""
+        """Rebuilds damaged indexes; the others are checked when they are used."""
         if segment.size and not segment.indexes_plausible():
             _log.warning("rebuilding the indexes of %r in %s", segment, self._dir)
             segment.rebuild_indexes()
         segment.aborted.check(segment.base_offset)
 
-    # After anything else
+    # After an unclean shutdown
 
     def _recover(self) -> None:
         suspects = self._suspects()
@@ -166,6 +170,8 @@ class _Opening:
             good = self._recover_segment(segment)
             self._recovered.append(segment)
             if good < segment.size:
+                # The log must stay a prefix of what was written. With records after the damage,
+                # consumers and followers would skip the lost ones silently.
                 following = self._segments.following(segment)
                 if following is not None:
                     self._set_aside_from(following)
@@ -174,7 +180,7 @@ class _Opening:
         self._snapshots.remove_above(self._end_offset)
 
     def _suspects(self) -> list[Segment]:
-        """Segments from the first on that was written after the recovery point, or is damaged."""
+        """Returns the first segment after the recovery point, or damaged, and all later ones."""
         segments = list(self._segments)
         for number, segment in enumerate(segments):
             if segment is self._segments.active or self._is_suspect(segment):
@@ -183,6 +189,7 @@ class _Opening:
 
     def _is_suspect(self, segment: Segment) -> bool:
         point = self._params.recovery_point
+        # Below the recovery point all bytes were synced, so only the indexes are checked.
         if self._segments.end_of(segment, point) > point:
             return True
         try:
@@ -197,8 +204,8 @@ class _Opening:
     def _gap_between(self, end_offset: int, segment: Segment) -> bool:
         """Whether offsets are missing between the end of the log so far and a segment.
 
-        Segments begin where the one before ended. Compaction makes gaps too, so there they mean
-        nothing; and a gap too wide for one segment was there from the beginning.
+        A segment begins at the end of the previous one. Compaction also makes gaps, so gaps in a
+        compacted log are ignored, and so is a gap that is wider than one segment can be.
         """
         gap = segment.base_offset - end_offset
         return 0 < gap <= MAX_RELATIVE_OFFSET and not self._params.config.compact
@@ -208,7 +215,7 @@ class _Opening:
         return self._params.page_cache_lost and segment.base_offset > self._params.recovery_point
 
     def _report_gaps(self, segments: list[Segment]) -> None:
-        """Log what is missing between segments that are not read batch by batch."""
+        """Logs the missing offsets between segments that are not read batch by batch."""
         for segment, following in itertools.pairwise(segments):
             try:
                 end_offset = segment.next_offset()
@@ -231,7 +238,7 @@ class _Opening:
         )
 
     def _set_aside_from(self, segment: Segment) -> None:
-        """Take this segment and all later ones out of the log, newest first."""
+        """Removes this segment and all later ones from the log, newest first."""
         behind = [s for s in self._segments if s.base_offset >= segment.base_offset]
         _log.error(
             "%s: the log ends at offset %d, at a gap or a damaged batch; %d segments with later "
@@ -253,7 +260,7 @@ class _Opening:
             doomed.remove_files()
 
     def _recover_segment(self, segment: Segment) -> int:
-        """Verify one segment and rebuild what hangs on it; returns where the good part ends."""
+        """Verifies one segment and rebuilds its indexes; returns the end of the valid part."""
         end = 0
         segment.reset_indexes()
         for position, header, batch in verified_batches(segment, self._end_offset):
@@ -276,13 +283,13 @@ class _Opening:
             )
         return end
 
-    # Putting it together
+    # Assembly of the log
 
     def _assemble(self) -> Log:
         params = self._params
         end = self._end_offset
         if params.log_start_offset > end:
-            # The checkpoint outlived the data: nothing below it may come back.
+            # The data is older than the checkpoint: records below it must not become visible again.
             self._restart_at(params.log_start_offset)
             end = self._end_offset
         local = LocalLog(self._fs, self._dir, params.config, self._segments)

@@ -25,6 +25,7 @@ from barnabas.storage.indexes import (
     TimeIndex,
     TimestampOffset,
 )
+from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.transaction_index import TransactionIndex
 
 
@@ -48,9 +49,11 @@ class Segment:
         "first_timestamp",
         "index_interval",
         "offsets",
+        "open_files",
         "sealed",
         "size",
         "times",
+        "used",
     )
 
     def __init__(
@@ -60,8 +63,12 @@ class Segment:
         base_offset: int,
         index_interval: int,
         suffix: str = "",
+        open_files: OpenFiles | None = None,
     ) -> None:
+        """Creates a segment; one that a thread writes is not part of `open_files`."""
         self._fs = fs
+        self.open_files = open_files
+        self.used = False
         self.directory = directory
         self.base_offset = base_offset
         self.index_interval = index_interval
@@ -84,9 +91,10 @@ class Segment:
 
     def create(self, now_ms: int) -> None:
         """Creates the log file; index files are created when the first entry is stored."""
-        self._file = self._fs.open(self.path(file_names.LOG), create=True)
+        file = self._file = self._fs.open(self.path(file_names.LOG), create=True)
+        self._note_open()
         self.created_ms = now_ms
-        self.size = self._file.size()
+        self.size = file.size()
         self.offsets.entries.replace(bytearray())
         self.times.replace(bytearray())
 
@@ -130,13 +138,22 @@ class Segment:
         return [file for file in stored if file is not None]
 
     def open_file(self) -> File:
-        if self._file is None:
-            self._file = self._fs.open(self.path(file_names.LOG))
-        return self._file
+        self.used = True
+        file = self._file
+        if file is None:
+            file = self._file = self._fs.open(self.path(file_names.LOG))
+            self._note_open()
+        return file
+
+    def _note_open(self) -> None:
+        if self.open_files is not None:
+            self.open_files.opened(self)
 
     def release(self) -> None:
         """Drops the reference to the file; file slices that are being sent keep it open."""
         self._file = None
+        if self.open_files is not None:
+            self.open_files.closed(self)
 
     def release_if_closed(self) -> None:
         """Closes the file of a sealed segment; descriptors are limited and opening is fast."""
@@ -297,8 +314,8 @@ class Segment:
 
     def _restore_file(self, held: File | None) -> None:
         """Closes a sealed segment's file again if a lookup opened it."""
-        if self.sealed:
-            self._file = held
+        if self.sealed and held is None:
+            self.release()
 
     # Truncation
 

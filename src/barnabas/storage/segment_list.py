@@ -7,7 +7,7 @@ from barnabas.storage.segment import Segment
 
 
 class SegmentList:
-    """Never empty once a log is open; the last one is active. Loop-owned."""
+    """Segments of an open log, at least one; the last one is active. Owned by the loop."""
 
     __slots__ = ("_bases", "_segments")
 
@@ -47,7 +47,7 @@ class SegmentList:
         return at < len(self._segments) and self._segments[at] is segment
 
     def floor(self, offset: int) -> Segment | None:
-        """The segment in whose range `offset` lies."""
+        """Returns the segment whose range contains `offset`."""
         at = bisect_right(self._bases, offset) - 1
         return None if at < 0 else self._segments[at]
 
@@ -56,13 +56,13 @@ class SegmentList:
         return self._segments[at] if at < len(self._segments) else None
 
     def between(self, start: int, end: int) -> list[Segment]:
-        """Segments that may hold offsets in [start, end)."""
+        """Returns the segments that may contain offsets in [start, end)."""
         low = max(bisect_right(self._bases, start) - 1, 0)
         high = bisect_left(self._bases, end)
         return self._segments[low:high]
 
     def end_of(self, segment: Segment, log_end_offset: int) -> int:
-        """Where a segment's range ends: the next base offset, or the end of the log."""
+        """Returns the end of a segment's range: the next base offset, or the log end offset."""
         following = self.following(segment)
         return log_end_offset if following is None else following.base_offset
 

@@ -1,8 +1,8 @@
 """The index of aborted transactions of one segment.
 
 Entries of 34 bytes: i16 version 0, i64 producer id, i64 first offset, i64 last offset (that of the
-abort marker), i64 last stable offset when the marker was written. A transaction stands in the
-index of the segment that holds its marker. The file exists only when there is an entry.
+abort marker), i64 last stable offset when the marker was written. A transaction is in the
+index of the segment that holds its marker. The file exists only if it has an entry.
 """
 
 import struct
@@ -26,9 +26,10 @@ class AbortedTxn(NamedTuple):
 
 
 class TransactionIndex:
-    """Loop-owned; entries are few, so they are read once and kept.
+    """The aborted transactions of a segment; owned by the loop; kept in memory, because there are
+    few.
 
-    Like the other indexes it reaches its file with `store`, so an append cannot fail.
+    Like the other indexes it is written to its file by `store`, so an append cannot fail.
     """
 
     __slots__ = ("_entries", "_fs", "_stored", "path")
@@ -50,10 +51,10 @@ class TransactionIndex:
         self.entries.append(txn)
 
     def store(self, *, create: bool = False) -> File | None:
-        """Make the file equal the entries; returns it if there is one to force to disk.
+        """Writes the entries to the file; returns the file if it exists, for the caller to sync.
 
-        Without entries a file is made only on demand: a cleaned segment needs an empty one, to
-        take the place of the one before it.
+        Without entries a file is created only on demand: a cleaned segment needs an empty one, to
+        replace the previous file.
         """
         if self._entries is None and not create:
             return None
@@ -70,7 +71,7 @@ class TransactionIndex:
         return file
 
     def collect(self, start: int, end: int) -> list[AbortedTxn]:
-        """Those that touch offsets in [start, end)."""
+        """Returns the aborted transactions with offsets in [start, end)."""
         return [txn for txn in self.entries if txn.last_offset >= start and txn.first_offset < end]
 
     def covers(self, end: int) -> bool:
@@ -78,19 +79,19 @@ class TransactionIndex:
         return any(txn.last_stable_offset >= end for txn in self.entries)
 
     def truncate_to(self, next_offset: int) -> None:
-        """Drop transactions whose marker stands at or after an offset."""
+        """Drops transactions whose marker is at or after an offset."""
         kept = [txn for txn in self.entries if txn.last_offset < next_offset]
         if len(kept) != len(self.entries):
             self._entries = kept
             self._stored = min(self._stored, len(kept))
 
     def reset(self) -> None:
-        """Forget everything, before a rebuild."""
+        """Removes all entries, before a rebuild."""
         self._entries = []
         self._stored = 0
 
     def check(self, base_offset: int) -> None:
-        """CorruptFileError unless every entry is whole and possible."""
+        """Raises CorruptFileError if an entry is incomplete or impossible."""
         for txn in self.entries:
             if txn.last_offset < base_offset or txn.first_offset > txn.last_offset:
                 raise CorruptFileError(f"{self.path}: impossible entry {txn}")

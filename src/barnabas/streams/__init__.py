@@ -1,6 +1,6 @@
-"""Streams and tables over topics, defined here, run by Spark's Structured Streaming.
+"""Streams and tables over topics. Spark's Structured Streaming runs them.
 
-Definitions are frozen and know nothing of Spark; `Runner` brings them to life.
+Definitions are frozen and do not import Spark; `Runner` compiles and runs them.
 """
 
 from barnabas.streams.dsl import Groups, Stream, Table

@@ -7,53 +7,24 @@ written once.
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from barnabas.model.errors import LocalError
-from barnabas.spark import lag, session
-from barnabas.spark.jvm_log import stderr_into
-from barnabas.spark.pipeline.definition import PipelineError
-from barnabas.spark.pipeline.files import PipelineFile
-from barnabas.spark.pipeline.registry import FAILED, FINISHED, RUNNING, STOPPED, Registry
-from barnabas.spark.spark_errors import short_reason
-from barnabas.streams.run import LOOK_SECONDS, Running
+from barnabas.spark import session
+from barnabas.spark.jvm import short_reason, stderr_into
+from barnabas.spark.pipeline import PipelineError
+from barnabas.spark.pipeline_files import PipelineFile
+from barnabas.spark.pipeline_registry import FAILED, FINISHED, RUNNING, STOPPED, PipelineRegistry
+from barnabas.spark.query_metrics import QueryFigures, QueryMetrics
+from barnabas.streams.run import POLL_SECONDS, Running
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 GRACE_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Spark's progress of the last micro-batch; `lag` is None if no source reports it."""
-
-    batch: int
-    rows: int
-    rows_per_second: float
-    lag: int | None
-    batch_ms: int
-
-    @classmethod
-    def of(cls, progress: Mapping[str, Any], lag: int | None) -> "Figures":
-        """Returns the figures of a query's `lastProgress`."""
-        rows = int(progress["numInputRows"])
-        batch_ms = int(progress["durationMs"].get("triggerExecution", 0))
-        rate = rows / batch_ms * 1000 if batch_ms else 0.0
-        return cls(int(progress["batchId"]), rows, round(rate, 1), lag, batch_ms)
-
-    def line(self, name: str) -> str:
-        """Returns one line for a terminal.
-
-        >>> Figures(41, 114, 1204.3, 0, 95).line("spending")
-        'spending  batch 41  1,204 rows/s  lag 0  95 ms'
-        """
-        lag = "-" if self.lag is None else f"{self.lag:,}"
-        rate = f"{self.rows_per_second:,.0f} rows/s"
-        return f"{name}  batch {self.batch}  {rate}  lag {lag}  {self.batch_ms:,} ms"
 
 
 @dataclass(slots=True)
@@ -67,15 +38,17 @@ class PipelineRunner:
         on_start: Called with a message when the query has started.
         grace_s: How long a stop waits for the current micro-batch.
         stop: May be set by any thread or signal handler to end the run.
+        metrics: Receives the progress of each micro-batch.
     """
 
     file: PipelineFile
-    registry: Registry
-    on_progress: Callable[[Figures], None]
+    registry: PipelineRegistry
+    on_progress: Callable[[QueryFigures], None]
     on_start: Callable[[str], None] = lambda _text: None
     grace_s: float = GRACE_SECONDS
     stop: threading.Event = field(default_factory=threading.Event)
-    _last: Figures | None = None
+    metrics: QueryMetrics | None = None
+    _last: QueryFigures | None = None
     _started: str = ""
 
     def run(self, spark: "SparkSession | None" = None) -> str:
@@ -93,6 +66,8 @@ class PipelineRunner:
                 return self._run(spark)
             except BaseException as error:
                 self._write_status(FAILED, error=str(error))
+                if self.metrics is not None:
+                    self.metrics.ended(pipeline.name, failed=True)
                 raise
 
     def _run(self, spark: "SparkSession | None") -> str:
@@ -125,7 +100,7 @@ class PipelineRunner:
         return Running(pipeline.name, [query], [started])
 
     def _follow(self, running: Running) -> str:
-        while running.active and not self.stop.wait(LOOK_SECONDS):
+        while running.active and not self.stop.wait(POLL_SECONDS):
             self._report(running)
         state = FINISHED if not self.stop.is_set() else STOPPED
         if running.active:
@@ -144,8 +119,9 @@ class PipelineRunner:
         progress = running.progress[0]
         if progress is None:
             return
-        behind = lag(progress)
-        figures = Figures.of(progress, None if behind is None else behind.total)
+        figures = QueryFigures.of(progress)
+        if self.metrics is not None:
+            self.metrics.record(self.file.pipeline.name, progress)
         if figures != self._last:
             self._last = figures
             self.on_progress(figures)
@@ -153,7 +129,7 @@ class PipelineRunner:
 
     def _write_status(self, state: str, *, error: str | None = None) -> None:
         pipeline = self.file.pipeline
-        figures = asdict(self._last) if self._last else {}
+        figures = self._last.document() if self._last else {}
         self.registry.write(
             pipeline.name,
             {

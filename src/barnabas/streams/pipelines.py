@@ -1,7 +1,7 @@
 """Compiles a pipeline (`barnabas.spark.pipeline`) to a topology and prepares its query.
 
-The topology has a source of records, an `Apply` node for each step and one sink, so it is a single
-query. Spark finds mistakes in expressions while the query is built. They are raised as
+The topology has a source of records, an `ApplyFrame` node for each step and one sink, so it is a
+single query. Spark finds mistakes in expressions while the query is built. They are raised as
 PipelineError with the key of the step, so that the runner can name the line of the file.
 
 Checkpoints have the layout that pipelines have always had: the directory that the definition names
@@ -21,25 +21,33 @@ from pyspark.sql.streaming.query import StreamingQuery
 from barnabas.admin import Admin
 from barnabas.model.errors import BarnabasError
 from barnabas.spark import DatabaseSink, encode
-from barnabas.spark.client_settings import admin_settings
-from barnabas.spark.pipeline import definition
-from barnabas.spark.pipeline.definition import AVAILABLE_NOW, INPUT_VIEW, RAW, PipelineError
-from barnabas.spark.spark_errors import short_reason
+from barnabas.spark import pipeline as definition
+from barnabas.spark.jvm import short_reason
+from barnabas.spark.options import admin_settings
+from barnabas.spark.pipeline import AVAILABLE_NOW, INPUT_VIEW, RAW, PipelineError
 from barnabas.streams.engine.row_errors import ErrorHandling
-from barnabas.streams.engine.stage_query import Setting, StageQuery, Trigger
-from barnabas.streams.nodes import Apply, CallSink, FormatSink, Node, RecordSink, RecordSource, Sink
-from barnabas.streams.stages import plan
-from barnabas.streams.topic_creation import create_written_topics
+from barnabas.streams.engine.stage_query import QueryContext, StageQuery
+from barnabas.streams.nodes import (
+    ApplyFrame,
+    CallSink,
+    RecordSink,
+    RecordSource,
+    Sink,
+    SparkSink,
+    TopologyNode,
+)
+from barnabas.streams.stages import Trigger
+from barnabas.streams.topics import create_written_topics
 from barnabas.streams.topology import Topology
 
 RECORD_COLUMNS = ("key", "topic", "partition", "offset", "timestamp")
-"""Columns of a decoded record beside its value; a pipeline's rows have them as `_key` and so on."""
+"""Columns of a decoded record other than its value; rows of a pipeline have them as `_key` etc."""
 
 
 def topology_of(pipeline: definition.Pipeline) -> Topology:
     """Returns the topology that a pipeline defines; PipelineError names an invalid sink."""
     source = pipeline.source
-    node: Node = RecordSource(source.topics, source.pattern, _source_options(pipeline))
+    node: TopologyNode = RecordSource(source.topics, source.pattern, _source_options(pipeline))
     if source.format != RAW:
         node = _applied(node, "source", _flat)
     for number, step in enumerate(pipeline.steps):
@@ -54,13 +62,13 @@ def topology_of(pipeline: definition.Pipeline) -> Topology:
 def pipeline_query(pipeline: definition.Pipeline, spark: SparkSession) -> StageQuery:
     """Returns the query of a pipeline; the topics that it writes exist afterwards."""
     topology = topology_of(pipeline)
-    made = plan(topology)
+    made = topology.plan()
     [stage] = made.stages
     with _errors_name("sink"), Admin(admin_settings(pipeline.cluster.client)) as admin:
         create_written_topics(topology, made, {}, admin)
     handling = ErrorHandling(topology, {})
-    setting = Setting(spark, pipeline.cluster, pipeline.checkpoint, {}, handling)
-    return StageQuery(stage, setting, pipeline.name, pipeline.checkpoint)
+    context = QueryContext(spark, pipeline.cluster, pipeline.checkpoint, {}, handling)
+    return StageQuery(stage, context, pipeline.name, pipeline.checkpoint)
 
 
 def start_query(query: StageQuery, trigger: str | None) -> StreamingQuery:
@@ -123,7 +131,7 @@ def _flat(frame: DataFrame) -> DataFrame:
     return frame.select(value, *columns)
 
 
-def _sink(node: Node, sink: definition.Sink) -> Sink:
+def _sink(node: TopologyNode, sink: definition.Sink) -> Sink:
     match sink:
         case definition.TopicSink():
             records = _applied(node, "sink", partial(_records, sink=sink))
@@ -134,7 +142,7 @@ def _sink(node: Node, sink: definition.Sink) -> Sink:
             return CallSink(_applied(node, "sink", _own_columns), table, sink.mode)
         case definition.FormatSink():
             own = _applied(node, "sink", _own_columns)
-            return FormatSink(own, sink.format, sink.mode, tuple(sink.options.items()))
+            return SparkSink(own, sink.format, sink.mode, tuple(sink.options.items()))
 
 
 def _records(frame: DataFrame, sink: definition.TopicSink) -> DataFrame:
@@ -153,14 +161,16 @@ def _own_columns(frame: DataFrame) -> DataFrame:
     return frame.select(*(name for name in frame.columns if not name.startswith("_")))
 
 
-def _applied(node: Node, key: str, function: Callable[[DataFrame], DataFrame]) -> Apply:
+def _applied(
+    node: TopologyNode, key: str, function: Callable[[DataFrame], DataFrame]
+) -> ApplyFrame:
     """Returns a node that applies a function and raises its errors with the key."""
 
     def apply(frame: DataFrame) -> DataFrame:
         with _errors_name(key):
             return function(frame)
 
-    return Apply(node, apply, reserved=False)
+    return ApplyFrame(node, apply, reserved=False)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Running a topology: to the end of what is there, or on and on. Spark comes in when it starts."""
+"""Runs a topology, to the current end of its topics or until it is stopped."""
 
 import itertools
 import threading
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.spark.client_settings import ClusterSettings
-from barnabas.spark.spark_errors import short_reason
-from barnabas.streams.nodes import Node
+from barnabas.spark.jvm import short_reason
+from barnabas.spark.options import ClusterSettings
+from barnabas.streams.nodes import TopologyNode
 from barnabas.streams.schema import Schema
-from barnabas.streams.stages import plan
+from barnabas.streams.stages import Trigger
+from barnabas.streams.topics import wait_until_visible
 from barnabas.streams.topology import Topology
-from barnabas.streams.visibility import wait_until_visible
 from barnabas.streams.windows import DurationLike, milliseconds
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from barnabas.streams.engine.stage_query import StageQuery
 
-LOOK_SECONDS = 0.2
+POLL_SECONDS = 0.2
 
 
 LostStatePolicy = Literal["refuse", "rebuild"]
@@ -32,16 +32,16 @@ class Runner:
     """Runs a topology on a cluster.
 
     Args:
-        topology: What to compute.
+        topology: The computation.
         bootstrap_servers: The cluster's addresses; or a `ClusterSettings`, instead of `options`.
-        checkpoint: The directory in which the queries keep their positions and their state.
-        spark: The session to run in; by default one that is made with `barnabas.spark.session()`.
-        options: Options of the source and the sink: clients' settings as
+        checkpoint: The directory for the positions and the state of the queries.
+        spark: The Spark session; by default one from `barnabas.spark.session()`.
+        options: Options of the source and the sink: client settings as
             {"kafka.security.protocol": ...}; "maxOffsetsPerTrigger" and the source's other limits,
             which apply to every read.
-        lost_state: What happens if a query has no checkpoint, but its output has records already.
+        lost_state: The reaction if a query has no checkpoint, but its output has records already.
             "refuse" raises LostStateError. "rebuild" deletes the topology's internal topics and
-            the rest of its checkpoints, and computes everything again from the source topics.
+            the remaining checkpoints, and computes everything again from the source topics.
 
     Raises:
         ConfigError: `lost_state` is neither of the two.
@@ -66,12 +66,14 @@ class Runner:
         self._cluster = _cluster(bootstrap_servers, options)
 
     def run(self, timeout: float | None = None) -> list[list[Any]]:
-        """Everything that is in the topics now, query after query; returns when it is done.
+        """Processes all records that the topics have now, query after query.
 
-        Gives Spark's reports of each query's micro-batches.
+        Args:
+            timeout: The longest time in seconds; LocalError if the queries take longer.
+
+        Returns:
+            Spark's progress reports, a list for each query.
         """
-        from barnabas.streams.engine.stage_query import Trigger
-
         deadline = None if timeout is None else time.monotonic() + timeout
         reports = []
         for query in self._queries():
@@ -81,14 +83,16 @@ class Runner:
                 _finish(running, query.name, left)
             finally:
                 query.close()
-            wait_until_visible(query.setting.cluster.admin(), query.written_topics)
+            wait_until_visible(query.context.cluster.admin(), query.written_topics)
             reports.append(list(running.recentProgress))
         return reports
 
     def start(self, interval: DurationLike | None = None) -> "Running":
-        """All queries at once, until they are stopped; a micro-batch at most each `interval`."""
-        from barnabas.streams.engine.stage_query import Trigger
+        """Starts all queries; they run until they are stopped.
 
+        Args:
+            interval: The shortest time between the starts of two micro-batches.
+        """
         pace = None if interval is None else f"{milliseconds(interval)} milliseconds"
         running = Running(self.topology.name)
         try:
@@ -101,6 +105,7 @@ class Runner:
         return running
 
     def _queries(self) -> "list[StageQuery]":
+        # Start-up time: PySpark takes a second to import.
         from barnabas.streams.engine.assembly import assemble
 
         return assemble(
@@ -110,7 +115,7 @@ class Runner:
 
 @dataclass(slots=True)
 class Running:
-    """Queries on their way."""
+    """The running queries of a topology."""
 
     name: str
     stages: list[Any] = field(default_factory=list)
@@ -118,7 +123,7 @@ class Running:
 
     @property
     def exception(self) -> Exception | None:
-        """What ended the first query that failed."""
+        """The error of the first query that failed, or None."""
         for query in self.queries:
             error = query.exception()
             if error is not None:
@@ -127,6 +132,7 @@ class Running:
 
     @property
     def active(self) -> bool:
+        """Whether all queries are running."""
         return bool(self.queries) and all(query.isActive for query in self.queries)
 
     @property
@@ -135,21 +141,22 @@ class Running:
         return [query.lastProgress for query in self.queries]
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until a query ends; an error is raised. False when the time is over before."""
+        """Waits until a query ends and raises its error; returns False if the timeout passes
+        first."""
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = threading.Event()
         while self.active:
-            left = LOOK_SECONDS if deadline is None else deadline - time.monotonic()
+            left = POLL_SECONDS if deadline is None else deadline - time.monotonic()
             if left <= 0:
                 return False
-            # Not in a call to the JVM, which Ctrl-C would break in the middle.
-            pause.wait(min(LOOK_SECONDS, left))
+            # Waits in Python, because Ctrl-C during a call to the JVM would break the connection.
+            pause.wait(min(POLL_SECONDS, left))
         if self.exception is not None:
             raise self.exception
         return True
 
     def process_all(self) -> None:
-        """Until everything that is in the topics now has gone through all queries."""
+        """Waits until all records that the topics have now are processed by all queries."""
         for query in self.queries:
             query.processAllAvailable()
 
@@ -162,11 +169,13 @@ class Running:
             while query.isActive and time.monotonic() < deadline:
                 if not query.status["isTriggerActive"] or _batch_id(query) != first:
                     break
-                pause.wait(LOOK_SECONDS / 4)
+                pause.wait(POLL_SECONDS / 4)
 
     def stop(self) -> None:
-        """All queries are told to stop, also when one will not; then the first error is raised.
-        A query that goes on keeps what its stage holds open."""
+        """Stops all queries, also if one of them does not stop, then raises the first error.
+
+        The resources of a query that does not stop stay open.
+        """
         errors: list[Exception] = []
         for query, stage in itertools.zip_longest(self.queries, self.stages):
             try:
@@ -184,22 +193,24 @@ def _batch_id(query: Any) -> int:
     return -1 if progress is None else int(progress["batchId"])
 
 
-def output_schema(node: Node, spark: "SparkSession") -> Schema:
-    """The columns of a node's rows, found without reading or starting anything."""
-    from barnabas.streams.engine.assembly import empty_frame
+def output_schema(node: TopologyNode, spark: "SparkSession") -> Schema:
+    """Returns the columns of a node's rows, without reading or starting anything."""
+    # Start-up time: PySpark takes a second to import.
+    from barnabas.streams.engine.lowering import empty_frame
     from barnabas.streams.engine.rows import schema_of_frame
 
     return schema_of_frame(empty_frame(node, spark))
 
 
 def read_bounded(
-    node: Node,
+    node: TopologyNode,
     spark: "SparkSession",
     bootstrap_servers: str | ClusterSettings,
     options: Mapping[str, str] | None = None,
 ) -> "DataFrame":
-    """The rows of a node now, as a plain frame; of a table, the last row of each key."""
-    from barnabas.streams.engine.assembly import bounded_frame
+    """Returns the current rows of a node as a batch frame; of a table, the last row of each key."""
+    # Start-up time: PySpark takes a second to import.
+    from barnabas.streams.engine.lowering import bounded_frame
 
     return bounded_frame(node, spark, _cluster(bootstrap_servers, options))
 
@@ -211,8 +222,9 @@ def _cluster(servers: str | ClusterSettings, options: Mapping[str, str] | None) 
 
 
 def stage_names(topology: Topology) -> list[str]:
-    """The names of a topology's queries, which are also those of its checkpoint's folders."""
-    return [stage.name for stage in plan(topology).stages]
+    """Returns the names of a topology's queries, which are also the directories of its
+    checkpoint."""
+    return [stage.name for stage in topology.plan().stages]
 
 
 def _finish(query: Any, name: str, timeout: float | None) -> None:
@@ -224,7 +236,7 @@ def _finish(query: Any, name: str, timeout: float | None) -> None:
         raise failed_query(name, error) from error
     if not done:
         query.stop()
-        raise LocalError(f"query {name} is not done after {timeout:.0f} s")
+        raise LocalError(f"query {name} has not finished within {timeout:.0f} s")
     failure = query.exception()
     if failure is not None:
         raise failed_query(name, failure) from failure
@@ -236,7 +248,7 @@ def _forever(query: Any) -> bool:
 
 
 def failed_query(name: str, error: Exception) -> LocalError:
-    """An error with the reason alone; Spark's exception, with the plan, is its cause."""
-    made = LocalError(f"query {name}: {short_reason(error)}")
-    made.__cause__ = error
-    return made
+    """Returns an error with the reason alone; Spark's exception, with the plan, is its cause."""
+    failure = LocalError(f"query {name}: {short_reason(error)}")
+    failure.__cause__ = error
+    return failure

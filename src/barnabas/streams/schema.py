@@ -1,7 +1,7 @@
-"""Typed records: columns with Spark's SQL types, derived from dataclasses or written as DDL.
+"""Typed records: columns with Spark SQL types, from dataclasses or from DDL.
 
-Pure: types stay texts, so that definitions need no Spark. `Schema.of` takes a dataclass, a DDL text
-(`"user string, tags array<string>"`), pairs of name and type, or a schema.
+Pure: types are texts, so that definitions do not import Spark. `Schema.of` accepts a dataclass, a
+DDL text (`"user string, tags array<string>"`), pairs of name and type, or a schema.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from typing import Any, Union
 from barnabas.model.errors import ConfigError
 
 RESERVED = ("_key", "_timestamp", "_tombstone", "_partition", "_offset")
-"""Columns every row has beside its own: see `barnabas.streams.nodes`."""
+"""Columns that every row has in addition to its own: see `barnabas.streams.nodes`."""
 
 _SIMPLE: dict[Any, str] = {
     str: "string",
@@ -32,7 +32,7 @@ _SIMPLE: dict[Any, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column: its name and its type in Spark's SQL."""
+    """A column: its name and its Spark SQL type."""
 
     name: str
     type: str
@@ -40,14 +40,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """The columns of a record's value; `record` is the dataclass they came from, if any."""
+    """The columns of a record's value; `record` is the dataclass they were derived from, if any."""
 
     fields: tuple[Field, ...]
     record: type | None = None
 
     @classmethod
     def of(cls, source: "SchemaLike") -> "Schema":
-        """ConfigError names what cannot be a schema.
+        """Returns a schema; ConfigError names what cannot be converted.
 
         >>> Schema.of("user string, at struct<x:int,y:int>").names
         ('user', 'at')
@@ -59,7 +59,7 @@ class Schema:
         elif isinstance(source, type) and dataclasses.is_dataclass(source):
             made = cls(_record_fields(source), source)
         elif isinstance(source, type):
-            raise ConfigError(f"{source.__name__} is no dataclass: a schema cannot be derived")
+            raise ConfigError(f"{source.__name__} is not a dataclass: it gives no schema")
         else:
             made = cls(tuple(Field(name, kind) for name, kind in source))
         return made._checked()
@@ -70,7 +70,7 @@ class Schema:
 
     @property
     def ddl(self) -> str:
-        """The columns as Spark's DDL.
+        """The columns as DDL for Spark.
 
         >>> Schema.of([("a", "int"), ("b c", "string")]).ddl
         '`a` int, `b c` string'
@@ -87,10 +87,12 @@ class Schema:
             raise ConfigError("a schema needs at least one column")
         taken = [name for name in self.names if name in RESERVED]
         if taken:
-            raise ConfigError(f"column {taken[0]!r}: the name is taken by the row itself")
+            raise ConfigError(
+                f"column {taken[0]!r}: the name is reserved for a column of every row"
+            )
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise ConfigError(f"column {twice!r} is there twice")
+            raise ConfigError(f"column {twice!r} occurs twice")
         return self
 
 
@@ -98,13 +100,13 @@ SchemaLike = Schema | str | type | Iterable[tuple[str, str]]
 
 
 def quoted(name: str) -> str:
-    """A column's name inside an expression, whatever is in it."""
+    """Returns a column name quoted for an expression."""
     escaped = name.replace("`", "``")
     return f"`{escaped}`"
 
 
 def sql_type(annotation: Any) -> str:
-    """Spark's type of a Python annotation.
+    """Returns the Spark SQL type of a Python annotation.
 
     >>> sql_type(dict[str, list[int]]), sql_type(float | None)
     ('map<string,array<bigint>>', 'double')
@@ -122,7 +124,7 @@ def sql_type(annotation: Any) -> str:
         return f"array<{sql_type(arguments[0])}>"
     if origin is dict and len(arguments) == 2:
         return f"map<{sql_type(arguments[0])},{sql_type(arguments[1])}>"
-    raise ConfigError(f"{annotation!r} has no type in Spark's SQL; give the schema as DDL")
+    raise ConfigError(f"{annotation!r} has no Spark SQL type: give the schema as DDL")
 
 
 def _record_fields(record: type) -> tuple[Field, ...]:
@@ -132,13 +134,13 @@ def _record_fields(record: type) -> tuple[Field, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """At commas that are in no brackets."""
+    """Splits a text at the commas that are outside brackets."""
     parts, depth, start = [], 0, 0
-    for place, char in enumerate(text):
+    for position, char in enumerate(text):
         depth += (char in "<(") - (char in ">)")
         if char == "," and depth == 0:
-            parts.append(text[start:place])
-            start = place + 1
+            parts.append(text[start:position])
+            start = position + 1
     return [part.strip() for part in (*parts, text[start:]) if part.strip()]
 
 
@@ -150,14 +152,14 @@ def _ddl_field(part: str) -> Field:
     kind = kind.strip().removeprefix(":").strip()
     name = name.rstrip(":")
     if not name or not kind:
-        raise ConfigError(f"{part!r}: a column is a name and a type")
+        raise ConfigError(f"{part!r}: a column needs a name and a type")
     return Field(name, kind)
 
 
 def schema_of_result(
     function: Callable[..., Any], into: SchemaLike | None, *, many: bool = False
 ) -> Schema:
-    """The schema that was given, or that of the dataclass the function says it returns."""
+    """Returns the given schema, or that of the dataclass in the function's return annotation."""
     if into is not None:
         return Schema.of(into)
     hints = typing.get_type_hints(function) if hasattr(function, "__annotations__") else {}
@@ -169,4 +171,4 @@ def schema_of_result(
     if isinstance(found, type) and dataclasses.is_dataclass(found):
         return Schema.of(found)
     name = getattr(function, "__name__", "the function")
-    raise ConfigError(f"{name} does not say which dataclass it returns: give into=")
+    raise ConfigError(f"{name} has no dataclass as return annotation: give into=")

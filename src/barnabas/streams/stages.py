@@ -1,25 +1,28 @@
-"""From a topology to queries: where the graph is cut, what each query reads and writes. Pure.
+"""Splits a topology into streaming queries: what each query reads and writes. Pure.
 
-A query holds at most one stateful node. Where the result of one feeds another, it goes through a
-topic, which is compacted when it is a table's: the table's changelog. So each query has its own
-checkpoint and its own exactly-once sink, and a chain of them is exactly once from end to end.
+A query has at most one stateful node. If its result is the input of another stateful node, it is
+written to an internal topic; for a table this topic is compacted and is the table's changelog. So
+each query has its own checkpoint and its own exactly-once sink, and a chain of queries is exactly
+once from end to end.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from barnabas.streams.nodes import (
     Aggregate,
     Fold,
     Join,
-    Node,
     RecordSource,
+    RowSink,
     Sink,
-    Source,
     Through,
     Topic,
-    TopicSink,
+    TopicSource,
+    TopologyNode,
+    walk,
 )
-from barnabas.streams.topology import Topology
 from barnabas.streams.windows import Emit, Shape
 
 STATEFUL = (Aggregate, Fold, Join)
@@ -27,15 +30,15 @@ STATEFUL = (Aggregate, Fold, Join)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """One streaming query. `core` is its stateful node; the outputs' nodes come after it."""
+    """One streaming query: its stateful node `core`, if any, and its sinks."""
 
     name: str
-    core: Node | None
+    core: TopologyNode | None
     outputs: tuple[Sink, ...]
 
     @property
-    def reads(self) -> list[Node]:
-        """Sources and cuts the query reads, in a fixed order."""
+    def reads(self) -> list[TopologyNode]:
+        """The sources and cuts that the query reads, in a fixed order."""
         roots = self.core.parents if self.core else tuple(sink.parent for sink in self.outputs)
         found = dict.fromkeys(root for parent in roots for root in roots_of(parent))
         return list(found)
@@ -43,12 +46,13 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The queries in the order they depend on each other, and the topics where the graph is cut."""
+    """The queries in the order of their dependencies, and the internal topics between them
+    (cuts)."""
 
     stages: tuple[Stage, ...]
-    cuts: dict[Node, Topic]
+    cuts: dict[TopologyNode, Topic]
 
-    def stage_of(self, node: Node) -> Stage | None:
+    def stage_of(self, node: TopologyNode) -> Stage | None:
         for stage in self.stages:
             if stage.core is node:
                 return stage
@@ -57,32 +61,52 @@ class Plan:
 
 @dataclass(slots=True, eq=False)
 class _Draft:
-    core: Node | None
+    core: TopologyNode | None
     outputs: list[Sink] = field(default_factory=list)
 
 
-def plan(topology: Topology) -> Plan:
-    """Cut a topology into queries."""
-    cuts = _cuts(topology)
+@dataclass(slots=True)
+class Trigger:
+    """When micro-batches start: once for all available records, or repeatedly."""
+
+    available_now: bool = True
+    interval: str | None = None
+
+    def apply(self, writer: Any) -> Any:
+        if self.available_now:
+            return writer.trigger(availableNow=True)
+        return writer.trigger(processingTime=self.interval or "0 seconds")
+
+
+def plan_stages(name: str, sinks: Sequence[Sink]) -> Plan:
+    """Splits the nodes that lead to `sinks` into queries.
+
+    Args:
+        name: The name of the topology; the internal topics start with it.
+        sinks: The sinks of the topology.
+    """
+    cuts = _cuts(name, list(walk(sinks)))
     drafts: dict[object, _Draft] = {}
-    for sink in topology.sinks:
+    for sink in sinks:
         _draft_of(drafts, sink.parent).outputs.append(sink)
     for node, topic in cuts.items():
         written = node.parent if isinstance(node, Through) else node
-        _draft_of(drafts, written).outputs.append(TopicSink(written, topic))
+        _draft_of(drafts, written).outputs.append(RowSink(written, topic))
     return Plan(tuple(_named(_ordered(list(drafts.values()), cuts))), cuts)
 
 
-def roots_of(node: Node) -> list[Node]:
-    """What a node's rows come from without state in between: sources, cuts, stateful nodes."""
-    if isinstance(node, (Source, RecordSource, Through, *STATEFUL)):
+def roots_of(node: TopologyNode) -> list[TopologyNode]:
+    """Returns the nearest sources, cuts and stateful nodes that a node's rows come from."""
+    if isinstance(node, (TopicSource, RecordSource, Through, *STATEFUL)):
         return [node]
     found = dict.fromkeys(root for parent in node.parents for root in roots_of(parent))
     return list(found)
 
 
-def is_native(node: Node) -> bool:
-    """Whether Spark's own streaming operators do it; otherwise its state is kept by us."""
+def is_native(node: TopologyNode) -> bool:
+    """Returns whether Spark's own streaming operators run a node; otherwise `engine.state` has its
+    state.
+    """
     if isinstance(node, Aggregate):
         shape = node.window.shape if node.window else None
         changing_session = shape is Shape.SESSION and node.emit is Emit.CHANGES
@@ -91,10 +115,11 @@ def is_native(node: Node) -> bool:
     return isinstance(node, Join) and not any(parent.is_table for parent in node.parents)
 
 
-def _cuts(topology: Topology) -> dict[Node, Topic]:
-    """Throughs, and stateful nodes that something stateful, or a mixture, reads."""
-    nodes = topology.nodes()
-    cut: dict[Node, None] = {}
+def _cuts(name: str, nodes: list[TopologyNode]) -> dict[TopologyNode, Topic]:
+    """Returns `Through` nodes, and stateful nodes whose result another stateful node or a merge
+    reads.
+    """
+    cut: dict[TopologyNode, None] = {}
     for node in nodes:
         if isinstance(node, STATEFUL):
             for parent in node.parents:
@@ -105,31 +130,33 @@ def _cuts(topology: Topology) -> dict[Node, Topic]:
                 cut.update(dict.fromkeys(roots))
         if isinstance(node, Through):
             cut[node] = None
-    made = [node for node in nodes if node in cut and not isinstance(node, Source | RecordSource)]
-    return {node: _cut_topic(topology, number, node) for number, node in enumerate(made, 1)}
+    made = [
+        node for node in nodes if node in cut and not isinstance(node, TopicSource | RecordSource)
+    ]
+    return {node: _cut_topic(name, number, node) for number, node in enumerate(made, 1)}
 
 
-def _cut_topic(topology: Topology, number: int, node: Node) -> Topic:
+def _cut_topic(name: str, number: int, node: TopologyNode) -> Topic:
     if isinstance(node, Through) and node.topic is not None:
         return node.topic
     kind = "changelog" if node.is_table else "repartition"
-    return Topic(f"{topology.name}-{number}-{kind}")
+    return Topic(f"{name}-{number}-{kind}")
 
 
-def _draft_of(drafts: dict[object, _Draft], node: Node) -> _Draft:
-    """The query whose rows a node's are: of a stateful node, of one source, or of a mixture."""
+def _draft_of(drafts: dict[object, _Draft], node: TopologyNode) -> _Draft:
+    """Returns the query that produces a node's rows: of a stateful node, a source or a merge."""
     roots = roots_of(node)
     key = roots[0] if len(roots) == 1 else node
     core = key if isinstance(key, STATEFUL) and len(roots) == 1 else None
     return drafts.setdefault(key, _Draft(core))
 
 
-def _ordered(drafts: list[_Draft], cuts: dict[Node, Topic]) -> list[_Draft]:
-    """Writers before readers; what goes in a circle keeps its place."""
+def _ordered(drafts: list[_Draft], cuts: dict[TopologyNode, Topic]) -> list[_Draft]:
+    """Sorts writers before readers; queries in a cycle keep their order."""
     writers: dict[str, _Draft] = {}
     for draft in drafts:
         for sink in draft.outputs:
-            if isinstance(sink, TopicSink):
+            if isinstance(sink, RowSink):
                 writers.setdefault(sink.topic.name, draft)
     done: dict[_Draft, None] = {}
     begun: set[_Draft] = set()
@@ -148,10 +175,10 @@ def _ordered(drafts: list[_Draft], cuts: dict[Node, Topic]) -> list[_Draft]:
     return list(done)
 
 
-def _topics_read(draft: _Draft, cuts: dict[Node, Topic]) -> list[str]:
+def _topics_read(draft: _Draft, cuts: dict[TopologyNode, Topic]) -> list[str]:
     names = []
     for node in Stage("", draft.core, tuple(draft.outputs)).reads:
-        topic = node.topic if isinstance(node, Source) else cuts.get(node)
+        topic = node.topic if isinstance(node, TopicSource) else cuts.get(node)
         if topic is not None:
             names.append(topic.name)
     return names

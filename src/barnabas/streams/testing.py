@@ -1,7 +1,7 @@
-"""Testing topologies: feed topics, run to the end of them, look at what came out.
+"""Tests of topologies: write records to topics, run to their end, read the results.
 
-Time is the records': what a test wants late or out of order it feeds so. In pytest the fixture
-`kafka_streams` is a `Bench` on the tests' broker and Spark session.
+Time is the time of the records: a test of late rows writes records with such timestamps. In pytest
+the fixture `kafka_streams` is a `Bench` on the broker and the Spark session of the tests.
 """
 
 import json
@@ -25,7 +25,7 @@ RUN_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """A record for a topic: the value a mapping or dataclass (as JSON), text, bytes, or None."""
+    """A record to write: its value is a mapping or a dataclass (as JSON), text, bytes, or None."""
 
     value: Any
     key: str | bytes | None = None
@@ -35,7 +35,7 @@ class Fed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A record of a topic; the value as JSON gave it, or bytes where it is none."""
+    """A record of a topic; its value is decoded from JSON, or bytes if it is not JSON."""
 
     key: str | None
     value: Any
@@ -45,7 +45,7 @@ class Found:
 
 
 class Bench:
-    """A cluster, a Spark session and a directory for checkpoints: what a test of streams needs."""
+    """A cluster, a Spark session and a directory for checkpoints, for tests of topologies."""
 
     def __init__(
         self, bootstrap_servers: str, spark: "SparkSession", directory: Path | str
@@ -55,7 +55,7 @@ class Bench:
         self.directory = Path(directory)
 
     def feed(self, topic: str, records: Iterable[Fed | Any], *, partitions: int = 1) -> None:
-        """Write records to a topic, in order; the topic is made when it is not there."""
+        """Writes records to a topic, in order; creates the topic if it does not exist."""
         self._make(topic, partitions)
         with Producer({"bootstrap.servers": self.bootstrap_servers}) as producer:
             sent = []
@@ -79,7 +79,7 @@ class Bench:
         timeout: float = RUN_SECONDS,
         lost_state: LostStatePolicy = "refuse",
     ) -> None:
-        """Run a topology to the end of its topics; called again it carries on."""
+        """Runs a topology to the end of its topics; a second call continues from the checkpoint."""
         runner = Runner(
             topology,
             bootstrap_servers=self.bootstrap_servers,
@@ -91,15 +91,15 @@ class Bench:
         runner.run(timeout)
 
     def records(self, topic: str) -> list[Found]:
-        """The committed records of a topic, partition by partition."""
+        """Returns the committed records of a topic, partition by partition."""
         return list(self._read(topic))
 
     def rows(self, topic: str) -> list[Any]:
-        """The values of a topic, in order of partitions and offsets."""
+        """Returns the values of a topic, in the order of partitions and offsets."""
         return [record.value for record in self.records(topic)]
 
     def table(self, topic: str) -> dict[str | None, Any]:
-        """The last value of each key; deleted ones are not there."""
+        """Returns the last value of each key, without deleted keys."""
         found: dict[str | None, Any] = {}
         for record in self.records(topic):
             found.pop(record.key, None)
@@ -108,7 +108,9 @@ class Bench:
         return found
 
     def check_rows(self, topic: str, expected: Iterable[Any]) -> None:
-        """The topic's values are these, in any order; LocalError says what is missing or extra."""
+        """Raises LocalError, with the missing and extra values, unless the topic has these in any
+        order.
+        """
         found = sorted(json.dumps(row, sort_keys=True) for row in self.rows(topic))
         wanted = sorted(json.dumps(_plain(row), sort_keys=True) for row in expected)
         missing = _without(wanted, found)

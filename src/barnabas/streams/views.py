@@ -1,7 +1,7 @@
-"""Tables that can be asked from outside: a file of SQLite, written exactly once, read by anybody.
+"""Views: tables in a SQLite file that other processes read, written exactly once.
 
-`ViewFile` is the writer's side, `TableView` the reader's; any other SQLite client can read the file
-too: the table has columns key (text), value (JSON text) and timestamp (milliseconds).
+`ViewFile` writes, `TableView` reads; any other SQLite client can read the file too: the table has
+the columns key (text), value (JSON text) and timestamp (milliseconds).
 """
 
 import json
@@ -13,14 +13,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from barnabas.model.errors import LocalError
-from barnabas.spark.sink.epochs import claim
+from barnabas.spark.sink.database import claim
 
 WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A key's new value as JSON; None deletes it."""
+class ViewChange:
+    """The new value of a key as JSON; None deletes the key."""
 
     key: str
     value: str | None
@@ -37,7 +37,7 @@ class ViewRow:
 
 
 class ViewFile:
-    """The file being written; one writer at a time, readers see whole micro-batches."""
+    """Writes a view. One writer at a time; readers see complete micro-batches."""
 
     def __init__(self, path: str, name: str) -> None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -60,8 +60,10 @@ class ViewFile:
     ) -> None:
         self._db.close()
 
-    def apply(self, query: str, batch_id: int, changes: Iterable[Change]) -> bool:
-        """All of a micro-batch or nothing of it; False when it, or a later one, is there."""
+    def apply(self, query: str, batch_id: int, changes: Iterable[ViewChange]) -> bool:
+        """Writes a micro-batch in one transaction; returns False if it, or a later one, was written
+        before.
+        """
         cursor = self._db.cursor()
         cursor.execute("BEGIN IMMEDIATE")
         try:
@@ -74,7 +76,7 @@ class ViewFile:
         cursor.execute("COMMIT")
         return new
 
-    def _apply(self, change: Change) -> None:
+    def _apply(self, change: ViewChange) -> None:
         if change.value is None:
             self._db.execute(f"DELETE FROM {self._table} WHERE key = ?", (change.key,))
             return
@@ -86,11 +88,19 @@ class ViewFile:
 
 
 class TableView:
-    """A view to be asked, while it is written or after; use it as a context manager."""
+    """Reads a view while it is written or afterwards. A context manager.
+
+    Args:
+        path: The SQLite file.
+        name: The name of the view.
+
+    Raises:
+        LocalError: The file does not exist.
+    """
 
     def __init__(self, path: str, name: str = "view") -> None:
         if not Path(path).exists():
-            raise LocalError(f"{path}: there is no such view; has its query run yet?")
+            raise LocalError(f"{path}: the file does not exist; the view's query creates it")
         uri = f"{Path(path).absolute().as_uri()}?mode=ro"
         self._db = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, check_same_thread=False)
         self._table = _quoted(name)
@@ -107,10 +117,12 @@ class TableView:
         self.close()
 
     def close(self) -> None:
+        """Closes the file."""
         self._db.close()
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The row of a key as it is now. A key of several columns is their JSON text."""
+        """Returns the current row of a key, or None. A key of several columns is their JSON
+        text."""
         sql = f"SELECT value FROM {self._table} WHERE key = ?"
         found = self._db.execute(sql, (str(key),)).fetchone()
         return None if found is None else json.loads(found[0])
@@ -118,7 +130,7 @@ class TableView:
     def scan(
         self, start: str | None = None, end: str | None = None, limit: int | None = None
     ) -> Iterator[ViewRow]:
-        """Rows in the order of their keys, from `start` and before `end`."""
+        """Yields rows in the order of their keys, from `start` (inclusive) to `end` (exclusive)."""
         sql = f"SELECT key, value, timestamp FROM {self._table} WHERE key >= ?"
         values: list[Any] = [start or ""]
         if end is not None:
@@ -136,7 +148,7 @@ class TableView:
 
 
 def count_rows(path: str, name: str, *, delete: bool = False) -> int:
-    """The number of rows of a view, 0 if there is no such file; `delete` removes them."""
+    """Returns the number of rows of a view, 0 if the file does not exist; `delete` removes them."""
     if not Path(path).exists():
         return 0
     db = sqlite3.connect(path, timeout=WAIT_SECONDS)

@@ -1,7 +1,8 @@
-"""Windows: how rows of a group are cut by time. Pure.
+"""Windows: how the rows of a group are divided by time. Pure.
 
-`grace` is how long after its end a window still takes late rows. Time is the rows' own: a window is
-closed when the newest time seen in earlier micro-batches has passed its end by the grace.
+The grace period is how long after its end a window still accepts late rows. Time is the time of the
+rows: a window is closed when the newest time of the earlier micro-batches is later than the
+window's end plus the grace period.
 """
 
 import enum
@@ -32,7 +33,7 @@ _UNITS = {
 
 
 class Shape(enum.Enum):
-    """How windows lie in time."""
+    """How windows are placed on the time axis."""
 
     TUMBLING = "tumbling"
     HOPPING = "hopping"
@@ -41,7 +42,7 @@ class Shape(enum.Enum):
 
 
 class Emit(enum.Enum):
-    """When a result is told: whenever it changes, or once, when it will change no more."""
+    """When a result is written: at each change, or once when the window is closed."""
 
     CHANGES = "changes"
     FINAL = "final"
@@ -49,7 +50,9 @@ class Emit(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`size_ms` is the gap of a session; `advance_ms` the step of a hopping window."""
+    """A window definition. `size_ms` is the gap of a session; `advance_ms` the step of a hopping
+    window.
+    """
 
     shape: Shape
     size_ms: int
@@ -63,12 +66,26 @@ class Window:
 
 
 def tumbling(size: DurationLike, *, grace: DurationLike = 0) -> Window:
-    """Windows side by side: each row is in one."""
+    """Returns adjacent windows: each row is in one.
+
+    Args:
+        size: The length of a window, such as "5 minutes".
+        grace: How long after its end a window accepts late rows.
+    """
     return _window(Shape.TUMBLING, size, size, grace)
 
 
 def hopping(size: DurationLike, advance: DurationLike, *, grace: DurationLike = 0) -> Window:
-    """Windows that begin every `advance` and overlap: a row may be in several."""
+    """Returns windows that start every `advance` and overlap: a row can be in several.
+
+    Args:
+        size: The length of a window.
+        advance: The time between the starts of two windows; at most `size`.
+        grace: How long after its end a window accepts late rows.
+
+    Raises:
+        ConfigError: `advance` is larger than `size`.
+    """
     window = _window(Shape.HOPPING, size, advance, grace)
     if window.advance_ms > window.size_ms:
         raise ConfigError("a hopping window must not advance by more than its size")
@@ -76,17 +93,18 @@ def hopping(size: DurationLike, advance: DurationLike, *, grace: DurationLike = 
 
 
 def sliding(size: DurationLike, *, grace: DurationLike = 0) -> Window:
-    """One window per row, of the rows of its group in the `size` up to and including it."""
+    """Returns one window per row, with the rows of its group in the `size` up to and including
+    it."""
     return _window(Shape.SLIDING, size, size, grace)
 
 
 def session(gap: DurationLike, *, grace: DurationLike = 0) -> Window:
-    """Windows of activity: a row within `gap` of another is in the same one."""
+    """Returns windows of activity: a row within `gap` of another is in the same window."""
     return _window(Shape.SESSION, gap, gap, grace)
 
 
 def milliseconds(duration: DurationLike) -> int:
-    """A duration as milliseconds; ConfigError when it is none.
+    """Returns a duration in milliseconds; ConfigError if the text is not a duration.
 
     >>> milliseconds("1 hour 30 s"), milliseconds(2.5), milliseconds(timedelta(days=1))
     (3630000, 2500, 86400000)
@@ -99,12 +117,12 @@ def milliseconds(duration: DurationLike) -> int:
     rest = re.sub(r"(\d+)\s*([a-z]+)|[\s,]", "", duration.lower())
     units = [_UNITS.get(unit) or _UNITS.get(unit.removesuffix("s")) for _, unit in pairs]
     if rest or not pairs or None in units:
-        raise ConfigError(f"{duration!r} is no duration; write it as '5 minutes' or '1 hour 30 s'")
+        raise ConfigError(f"{duration!r} is not a duration: write '5 minutes' or '1 hour 30 s'")
     return sum(int(n) * (unit or 0) for (n, _), unit in zip(pairs, units, strict=True))
 
 
 def _window(shape: Shape, size: DurationLike, advance: DurationLike, grace: DurationLike) -> Window:
     window = Window(shape, milliseconds(size), milliseconds(advance), milliseconds(grace))
     if window.size_ms <= 0 or window.advance_ms <= 0 or window.grace_ms < 0:
-        raise ConfigError(f"{window}: lengths of time must be more than nothing")
+        raise ConfigError(f"{window}: size and advance must be above 0, grace 0 or more")
     return window

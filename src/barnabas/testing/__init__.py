@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from barnabas.model.lazy_exports import lazy_exports
+
 if TYPE_CHECKING:
     from barnabas.testing.broker import Broker
     from barnabas.testing.cluster import Cluster
@@ -17,11 +19,4 @@ _HOMES = {
 
 __all__ = ["Broker", "Cluster", "ExternalKafka", "KafkaServer"]
 
-
-def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(name)
-    import importlib
-
-    return getattr(importlib.import_module(home), name)
+__getattr__ = lazy_exports(__name__, _HOMES)

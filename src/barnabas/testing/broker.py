@@ -19,7 +19,7 @@ from barnabas.broker.config import BrokerConfig
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import LocalError
 from barnabas.testing.clock import BrokerClock
-from barnabas.testing.faults import Failure, FaultInjector, SeenRequest, api_named
+from barnabas.testing.faults import FaultInjector, InjectedFailure, SeenRequest, api_named
 from barnabas.testing.server import KafkaServer, unique_name
 from barnabas.wire.api_keys import ApiKey
 
@@ -76,6 +76,8 @@ class Broker(KafkaServer):
         self.port = port
         self.ports: dict[str, int] = {}
         """The port of each listener by name; filled when the broker has started."""
+        self.http_url: str | None = None
+        """Address of the HTTP endpoints, if `http.listener` is configured and the broker runs."""
         self.clock = BrokerClock()
         self._config = {**TEST_DEFAULTS, **(config or {})}
         self._data_dir = None if data_dir is None else Path(data_dir)
@@ -193,7 +195,7 @@ class Broker(KafkaServer):
 
     def fail(
         self, api: ApiKey | str, error: ErrorCode | str | None, times: int | None = 1
-    ) -> Failure:
+    ) -> InjectedFailure:
         """Return an error for the next requests of an API, without processing them.
 
         Args:
@@ -261,6 +263,7 @@ class Broker(KafkaServer):
         await app.start()
         self.port = app.port
         self.ports = app.ports
+        self.http_url = app.http_url
         self._ready.set()
         await self._stop.wait()
         await app.stop()

@@ -66,6 +66,11 @@ class BrokerInThread:
         return f"127.0.0.1:{self.port}"
 
     @property
+    def http_url(self) -> str | None:
+        """Address of the HTTP endpoints; None if `http.listener` is not set or it is stopped."""
+        return None if self._broker is None else self._broker.http_url
+
+    @property
     def running(self) -> bool:
         return self._broker is not None
 

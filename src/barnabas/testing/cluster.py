@@ -9,17 +9,52 @@ import asyncio
 import shutil
 import signal
 import tempfile
+import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from barnabas.broker.broker_process import START_SECONDS, BrokerProcess
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.net.blocking_client import BlockingConnection
+from barnabas.net.connection_options import Address, ConnectionOptions
 from barnabas.testing.broker_threads import BrokerInThread, BrokerLoop
 from barnabas.testing.server import PRODUCE_SECONDS, KafkaServer
-from barnabas.testing.topic_news import wait_until_known
+from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
+
+_OPTIONS = ConnectionOptions("barnabas-testing", connect_timeout_s=5.0, request_timeout_s=5.0)
+_LOOK_AGAIN_SECONDS = 0.02
+
+
+def wait_until_known(address: str, topic: str, timeout_s: float) -> bool:
+    """Waits until a broker has the leaders of a topic; returns False after a timeout or error."""
+    host, _, port = address.rpartition(":")
+    pause, deadline = threading.Event(), time.monotonic() + timeout_s
+    try:
+        connection = BlockingConnection.open(Address(host, int(port)), _OPTIONS)
+    except BarnabasError:
+        return False
+    try:
+        while not _knows(connection, topic):
+            if time.monotonic() > deadline:
+                return False
+            pause.wait(_LOOK_AGAIN_SECONDS)
+        return True
+    except BarnabasError:
+        return False
+    finally:
+        connection.close()
+
+
+def _knows(connection: BlockingConnection, topic: str) -> bool:
+    asked = [MetadataRequestTopic(name=topic)]
+    answer = connection.send(MetadataRequest(asked, allow_auto_topic_creation=False))
+    found = answer.topics[0]
+    return found.error_code == 0 and all(part.leader_id >= 0 for part in found.partitions)
+
 
 CLUSTER_DEFAULTS: dict[str, object] = {
     "group.initial.rebalance.delay.ms": 0,
@@ -148,7 +183,9 @@ class Cluster(KafkaServer):
         self.wait_until_known(topic)
 
     def wait_until_known(self, topic: str) -> bool:
-        """Wait until every running broker knows a topic; returns False after a timeout."""
+        """Waits until every running broker has the metadata of a topic; returns False after a
+        timeout.
+        """
         running = [broker.address for broker in self.brokers.values() if broker.running]
         known = [wait_until_known(address, topic, PRODUCE_SECONDS) for address in running]
         return all(known)

@@ -27,7 +27,7 @@ class SeenRequest(NamedTuple):
 
 
 @dataclass(slots=True)
-class Failure:
+class InjectedFailure:
     """A planned failure; `hits` counts the requests that failed."""
 
     api: ApiKey
@@ -66,12 +66,14 @@ class FaultInjector:
 
     def __init__(self) -> None:
         self.seen: deque[SeenRequest] = deque(maxlen=REMEMBERED_REQUESTS)
-        self._planned: list[Failure] = []
+        self._planned: list[InjectedFailure] = []
         self._lock = threading.Lock()
 
-    def plan(self, api: ApiKey | str, error: ErrorCode | str | None, times: int | None) -> Failure:
+    def plan(
+        self, api: ApiKey | str, error: ErrorCode | str | None, times: int | None
+    ) -> InjectedFailure:
         code = error_named(error) if isinstance(error, str) else error
-        failure = Failure(api_named(api), code, times)
+        failure = InjectedFailure(api_named(api), code, times)
         with self._lock:
             self._planned.append(failure)
         return failure
@@ -99,7 +101,7 @@ class FaultInjector:
             return _failed_metadata(handle(context, request), failure.error)
         return error_response(request, failure.error)
 
-    def _next_failure(self, api_key: int) -> Failure | None:
+    def _next_failure(self, api_key: int) -> InjectedFailure | None:
         with self._lock:
             for failure in self._planned:
                 if failure.api == api_key:

@@ -3,15 +3,11 @@
 import threading
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+import barnabas
 from barnabas.model.errors import DeadlineError
 from barnabas.model.record_metadata import RecordMetadata
 from barnabas.records.record import Record
-
-if TYPE_CHECKING:
-    from barnabas.admin import Admin
-    from barnabas.clients.producer import Producer
 
 PRODUCE_SECONDS = 30.0
 _LOOK_AGAIN_SECONDS = 0.02
@@ -22,8 +18,8 @@ class KafkaServer:
     """A cluster with helper methods; their clients are created on first use."""
 
     def __init__(self) -> None:
-        self._admin: Admin | None = None
-        self._producer: Producer | None = None
+        self._admin: barnabas.Admin | None = None
+        self._producer: barnabas.Producer | None = None
 
     @property
     def bootstrap_servers(self) -> str:
@@ -31,12 +27,10 @@ class KafkaServer:
         raise NotImplementedError
 
     @property
-    def admin(self) -> "Admin":
+    def admin(self) -> "barnabas.Admin":
         """An admin client; it is closed when the cluster stops."""
         if self._admin is None:
-            from barnabas.admin import Admin
-
-            self._admin = Admin({"bootstrap.servers": self.bootstrap_servers})
+            self._admin = barnabas.Admin({"bootstrap.servers": self.bootstrap_servers})
         return self._admin
 
     def topic(
@@ -69,9 +63,8 @@ class KafkaServer:
     ) -> list[RecordMetadata]:
         """Send records and wait for their acknowledgements; text is encoded as UTF-8."""
         if self._producer is None:
-            from barnabas.clients.producer import Producer
-
-            self._producer = Producer({"bootstrap.servers": self.bootstrap_servers, "linger.ms": 0})
+            settings = {"bootstrap.servers": self.bootstrap_servers, "linger.ms": 0}
+            self._producer = barnabas.Producer(settings)
         futures = [
             self._producer.send(
                 topic, _bytes(value), _bytes(key), list((headers or {}).items()), partition
@@ -118,7 +111,7 @@ class KafkaServer:
             admin.close()
 
     def _wait_for(self, topic: str, partitions: int) -> None:
-        """Wait until all partitions have a leader: brokers learn of a topic after its creation."""
+        """Waits until all partitions have a leader: brokers get the metadata after the creation."""
         pause = threading.Event()
         for _ in range(int(PRODUCE_SECONDS / _LOOK_AGAIN_SECONDS)):
             found = self.admin.describe_topics([topic]).ok.get(topic)
@@ -129,8 +122,6 @@ class KafkaServer:
         raise DeadlineError(f"topic {topic!r} was created but has no leaders")
 
     def _read_all(self, topic: str, read_committed: bool) -> list[Record]:
-        from barnabas.clients.simple import SimpleConsumer
-
         isolation = "read_committed" if read_committed else "read_uncommitted"
         config = {
             "bootstrap.servers": self.bootstrap_servers,
@@ -138,7 +129,7 @@ class KafkaServer:
             "default.api.timeout.ms": _API_TIMEOUT_MS,
         }
         found: list[Record] = []
-        with SimpleConsumer(config) as consumer:
+        with barnabas.SimpleConsumer(config) as consumer:
             for partition in sorted(consumer.partitions(topic)):
                 found.extend(consumer.records(topic, partition))
         return found

@@ -1,5 +1,5 @@
-"""The transaction coordinator: a pure, event-sourced shard per `__transaction_state` partition.
+"""The transaction coordinator: a pure shard per `__transaction_state` partition.
 
-Start with `shard.TransactionCoordinatorShard`. `verification` and `marker_rules` are the partition
-leader's side of KIP-890.
+Start with `shard.TransactionCoordinatorShard`. `partition_leader` is the side of the partition
+leader in KIP-890.
 """

@@ -1,5 +1,6 @@
-"""What the coordinator needs to know of the broker's configuration, and the test-only guards."""
+"""Settings of the transaction coordinator, and protections that tests can disable."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
@@ -17,13 +18,13 @@ class TransactionConfig:
     """The highest `transaction.version` this broker serves: 0, 1 (verification), 2 (epoch bump)."""
     marker_retry_backoff_ms: int = 100
     marker_timeout_ms: int = 60_000
-    """When a marker request without an answer is given up; drivers should answer long before."""
+    """Timeout of a marker request; drivers report a result long before."""
     expiry_batch_size: int = 1000
-    """Most tombstones in one append, so that a mass expiry stays below the batch size limit."""
+    """Maximum of tombstones in one append, so that it stays below the batch size limit."""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Self:
-        """Take the parsed values of the broker's table (`model.config_keys.transactions`)."""
+        """Returns the settings from the parsed values (`model.config_keys.transactions`)."""
         return cls(
             max_timeout_ms=values["transaction.max.timeout.ms"],
             id_expiration_ms=values["transactional.id.expiration.ms"],
@@ -37,15 +38,24 @@ class TransactionConfig:
         )
 
 
+class TransactionStats:
+    """Numbers of a transaction coordinator for its metrics; they outlive its shards."""
+
+    def __init__(self) -> None:
+        self.commits = 0
+        self.aborts: Counter[str] = Counter()
+        """Aborts by cause: `client`, `timeout`, or `new producer` (InitProducerId)."""
+
+
 @dataclass(frozen=True, slots=True)
 class TransactionGuards:
-    """Switches off one protection each, so that a test can show what it prevents.
+    """Disables single protections, so that a test can show the failure that each prevents.
 
-    Only tests pass anything but the defaults.
+    Only tests set other values than the defaults.
     """
 
     end_txn_bound_to_epoch: bool = True
-    """KAFKA-17754: EndTxn decides only the transaction of its own epoch."""
+    """KAFKA-17754: EndTxn ends only the transaction of the epoch in the request."""
     marker_results_bound_to_transaction: bool = True
     """KAFKA-9777, 10080, 16352: a marker result counts only for the transaction it was sent for."""
     change_only_after_append: bool = True

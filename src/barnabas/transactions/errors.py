@@ -5,8 +5,10 @@ The coordinator returns the newest codes. The handlers pass every error through 
 
 A produce request whose result is unknown must never get UNKNOWN_SERVER_ERROR (KAFKA-14034). A
 producer treats that code as a definite failure and reuses the sequence numbers or bumps its epoch;
-if the batch was written after all, the next one becomes a duplicate. After a retriable error the
-producer sends the same batch again, and the partition recognizes it.
+if the batch was written after all, the next one becomes a duplicate. Therefore `ack_status` of a
+partition returns retriable codes only, and the dispatcher closes the connection when serving a
+produce fails unexpectedly. In both cases the producer sends the same batch again, and the partition
+recognizes it.
 """
 
 from barnabas.model.error_codes import ErrorCode
@@ -55,8 +57,3 @@ def verification_error(api: str, version: int, error: ErrorCode) -> ErrorCode:
         # A retriable error after which neither client looks for another leader or coordinator.
         return _E.NOT_ENOUGH_REPLICAS if api == "Produce" else _E.COORDINATOR_LOAD_IN_PROGRESS
     return error
-
-
-def unknown_outcome_error(error: ErrorCode) -> ErrorCode:
-    """Returns the error for a produce request whose batch may or may not be in the log."""
-    return error if error.retriable else _E.REQUEST_TIMED_OUT

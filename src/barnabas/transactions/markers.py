@@ -1,10 +1,10 @@
 """Tracks the partitions of decided transactions that have no marker yet.
 
-One entry per transaction being finished, owned by the shard. An entry is found by transactional
-id, but a result counts only if it answers a request of that very entry: by producer id, epoch,
-coordinator epoch and attempt number (KAFKA-9777, 10080, 16352 were completions missed, made twice,
-or taken from another epoch's entry). A partition has at most one request under way; it is asked
-again only after an error, or after the request is given up as lost.
+There is one entry per transaction that waits for markers, owned by the shard. An entry is found by
+transactional id, but a result counts only if it belongs to a request of the same entry, by producer
+id, epoch, coordinator epoch and attempt number. In KAFKA-9777, KAFKA-10080 and KAFKA-16352
+completions were missed, repeated, or taken from the entry of another epoch. A partition has at most
+one request in flight; the marker is sent again only after an error or a timeout.
 """
 
 import enum
@@ -14,8 +14,7 @@ from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.transactions.config import TransactionConfig, TransactionGuards
-from barnabas.transactions.metadata import Transition
-from barnabas.transactions.states import TransactionState
+from barnabas.transactions.metadata import TransactionState, Transition
 
 
 class MarkerResult(enum.Enum):
@@ -24,15 +23,15 @@ class MarkerResult(enum.Enum):
     WRITTEN = enum.auto()
     RETRY = enum.auto()
     SUPERSEDED = enum.auto()
-    """Another coordinator has taken over and finishes the transaction; this one must not."""
+    """Another coordinator is responsible now and completes the transaction."""
 
 
 _RESULTS = {
     ErrorCode.NONE: MarkerResult.WRITTEN,
     # The log holds the old message format, so the producer never wrote to it.
     ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT: MarkerResult.WRITTEN,
-    # The partition has seen a higher epoch of this producer id. Such an epoch is given out only
-    # when this transaction is finished, so its marker is there: an earlier request wrote it.
+    # The partition has a higher epoch of this producer id. Such an epoch is assigned only after
+    # this transaction is complete, so an earlier request has written its marker.
     ErrorCode.INVALID_PRODUCER_EPOCH: MarkerResult.WRITTEN,
     ErrorCode.TRANSACTION_COORDINATOR_FENCED: MarkerResult.SUPERSEDED,
 }
@@ -53,7 +52,7 @@ class PendingMarkers:
         self.first_attempt = first_attempt
         self.waiting: set[TopicPartition] = set(decided.partitions)
         self.in_flight: dict[TopicPartition, tuple[int, int]] = {}
-        """Partition -> (attempt, when the attempt is given up)."""
+        """Partition -> (attempt, deadline of the attempt)."""
         self.retry_at_ms: int | None = None
         self.completing = False
         """Whether the append of the Complete record is pending."""
@@ -64,7 +63,7 @@ class PendingMarkers:
 
     @property
     def wake_at_ms(self) -> int | None:
-        """When something must be done if nothing happens before."""
+        """The time of the next retry, without a result before."""
         times = [deadline for _, deadline in self.in_flight.values()]
         if self.retry_at_ms is not None:
             times.append(self.retry_at_ms)
@@ -80,6 +79,7 @@ class PendingMarkers:
 
     def take_result(self, topic_partition: TopicPartition, attempt: int, written: bool) -> bool:
         """Stores the result of one partition; returns whether its marker must be sent again."""
+        # Also the result of an earlier attempt counts: the marker is in the log.
         if written:
             self.in_flight.pop(topic_partition, None)
             self.waiting.discard(topic_partition)
@@ -92,7 +92,7 @@ class PendingMarkers:
 
 
 class MarkerTracker:
-    """The entries of one shard. Decides what to send; sends nothing."""
+    """The entries of one shard; returns the requests to send and does no IO."""
 
     def __init__(
         self, coordinator_epoch: int, config: TransactionConfig, guards: TransactionGuards
@@ -103,8 +103,11 @@ class MarkerTracker:
         self._entries: dict[str, PendingMarkers] = {}
         self._attempts = 0
         self.wake_at_ms: int | None = None
-        """When `due` is worth a call: never too late, sometimes too early, so that it costs
-        nothing to keep however many transactions there are."""
+        """The time of the next call of `due`.
+
+        It may be too early, but never too late, so that its update needs constant time with any
+        number of transactions.
+        """
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -114,7 +117,7 @@ class MarkerTracker:
         return list(self._entries)
 
     def open(self, transactional_id: str, decided: Transition, now_ms: int) -> SendMarkers | None:
-        """Start to finish a transaction; None when it has no partition."""
+        """Returns the first requests of a decided transaction; None without partitions."""
         entry = PendingMarkers(decided, self._attempts + 1)
         self._entries[transactional_id] = entry
         return self._send(transactional_id, entry, now_ms)
@@ -126,7 +129,7 @@ class MarkerTracker:
         deleted: Set[TopicPartition],
         now_ms: int,
     ) -> None:
-        """Take the answers of some partitions of a request."""
+        """Stores the results of some partitions of a request."""
         entry = self._entries.get(send.transactional_id)
         if entry is None or not self._counts(entry, send):
             return
@@ -145,7 +148,7 @@ class MarkerTracker:
         return send.coordinator_epoch == self._coordinator_epoch and entry.owns(send)
 
     def due(self, now_ms: int) -> list[SendMarkers]:
-        """Requests whose back-off has passed, given-up ones included."""
+        """Returns the requests to repeat: after an error and its back-off, or after a timeout."""
         if self.wake_at_ms is None or now_ms < self.wake_at_ms:
             return []
         sends = []
@@ -160,8 +163,7 @@ class MarkerTracker:
         return sends
 
     def take_finished(self, transactional_ids: Iterable[str]) -> list[str]:
-        """Those of the ids whose transaction has all its markers, each until it is closed or its
-        completion is tried again."""
+        """Returns the ids whose transaction has all markers and no pending Complete record."""
         return [name for name in transactional_ids if self._take_finished(name)]
 
     def _take_finished(self, transactional_id: str) -> bool:
@@ -174,14 +176,14 @@ class MarkerTracker:
         return True
 
     def retry_completion(self, transactional_id: str, now_ms: int) -> None:
-        """The Complete record could not be written: try again after the back-off."""
+        """Repeats the Complete record after the back-off, because it could not be written."""
         entry = self._entries.get(transactional_id)
         if entry is not None:
             entry.completing = False
             self._retry_later(entry, now_ms)
 
     def close(self, transactional_id: str) -> None:
-        """The Complete record is committed."""
+        """Removes the entry, because the Complete record is committed."""
         self._entries.pop(transactional_id, None)
 
     def _retry_later(self, entry: PendingMarkers, now_ms: int) -> None:

@@ -1,34 +1,108 @@
-"""One transactional id: what is known of it, and the changes that can be made to it.
+"""One transactional id: its states, its fields, and the changes that can be made to it.
 
-A `Transition` is a full picture of the id after a change, as it will be written to the log. The
-`prepare_*` functions compute one and change nothing; `TransactionMetadata.apply` makes it true,
-which the shard does only when the record is committed (KAFKA-9666, 14880: an epoch must not be
-burnt by a write that failed).
+A `Transition` contains all fields of the id after a change, as they will be written to the log. The
+`prepare_*` functions compute one and change nothing. The shard calls `TransactionMetadata.apply`
+only after the record is committed, so that a failed write does not consume an epoch (KAFKA-9666,
+KAFKA-14880).
 
-Epochs run from 0 to 32766; 32767 is kept so that a producer at the last epoch can still be fenced.
+Epochs run from 0 to 32766. 32767 is reserved, so that a producer at the last epoch can be fenced.
 """
 
+import enum
 from dataclasses import dataclass, replace
 
-from barnabas.model.ids import TopicPartition
-from barnabas.transactions.requests import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
-from barnabas.transactions.states import TransactionState
+from barnabas.model.ids import NO_PRODUCER_ID, TopicPartition
+from barnabas.model.records import NO_EPOCH
 
 MAX_EPOCH = 32767
 NO_TIMESTAMP = -1
 
 
+class TransactionState(enum.Enum):
+    """A state of a transactional id, with the number that the log stores.
+
+    =================== ========================================================================
+    State               ends when
+    =================== ========================================================================
+    EMPTY               partitions or offsets are added; an abort without a transaction
+                        (transaction version 2); the id expires
+    ONGOING             EndTxn; the timeout passes; another producer takes the transactional id
+    PREPARE_COMMIT      every partition has its COMMIT marker
+    PREPARE_ABORT       every partition has its ABORT marker
+    COMPLETE_COMMIT     the next transaction starts; InitProducerId; the id expires
+    COMPLETE_ABORT      as COMPLETE_COMMIT
+    DEAD                never: the id is removed when its tombstone is written
+    PREPARE_EPOCH_FENCE never stored: fencing and the decision to abort are one record here, so
+                        that a failed write leaves the epoch unchanged (KAFKA-9666)
+    =================== ========================================================================
+
+    Every state that waits has a timer: ONGOING the timeout of the transaction, PREPARE_* the retry
+    of markers, the others the expiry of ids.
+    """
+
+    EMPTY = 0
+    ONGOING = 1
+    PREPARE_COMMIT = 2
+    PREPARE_ABORT = 3
+    COMPLETE_COMMIT = 4
+    COMPLETE_ABORT = 5
+    DEAD = 6
+    PREPARE_EPOCH_FENCE = 7
+
+    @property
+    def label(self) -> str:
+        """Kafka's spelling in the admin APIs, for example `PrepareCommit`."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the outcome is decided and markers are missing."""
+        return self in _PREPARED
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no transaction is open: the id may expire or get a new producer at once."""
+        return self in _IDLE
+
+    def may_become(self, target: "TransactionState") -> bool:
+        """Whether `TRANSITIONS` allows this change."""
+        return target in TRANSITIONS[self]
+
+
+_S = TransactionState
+_PREPARED = frozenset({_S.PREPARE_COMMIT, _S.PREPARE_ABORT})
+_IDLE = frozenset({_S.EMPTY, _S.COMPLETE_COMMIT, _S.COMPLETE_ABORT})
+
+# An idle id may change to PREPARE_ABORT: with transaction version 2 a producer that aborts cannot
+# find out whether its first partition was added, so an abort without partitions must succeed and
+# bump the epoch.
+_FROM_IDLE = frozenset({_S.EMPTY, _S.ONGOING, _S.PREPARE_ABORT, _S.DEAD})
+
+TRANSITIONS: dict[TransactionState, frozenset[TransactionState]] = {
+    _S.EMPTY: _FROM_IDLE,
+    _S.ONGOING: frozenset({_S.ONGOING, _S.PREPARE_COMMIT, _S.PREPARE_ABORT}),
+    _S.PREPARE_COMMIT: frozenset({_S.COMPLETE_COMMIT}),
+    _S.PREPARE_ABORT: frozenset({_S.COMPLETE_ABORT}),
+    _S.COMPLETE_COMMIT: _FROM_IDLE,
+    _S.COMPLETE_ABORT: _FROM_IDLE,
+    _S.DEAD: frozenset(),
+    _S.PREPARE_EPOCH_FENCE: frozenset(),
+}
+
+STATE_LABELS: dict[str, TransactionState] = {state.label: state for state in TransactionState}
+
+
 def epoch_exhausted(epoch: int) -> bool:
-    """Whether a client may not be given a higher epoch with the same producer id."""
+    """Whether no higher epoch of the same producer id may be given to a client."""
     return epoch >= MAX_EPOCH - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A transactional id as it is, or will be, in the log.
+    """All fields of a transactional id after a change, as stored in the log.
 
     `last_producer_epoch` recognizes a repeated InitProducerId (KIP-360) and is not in Kafka's
-    record: after a reload such a repetition is answered PRODUCER_FENCED, as Kafka does.
+    record: after a reload such a repetition gets PRODUCER_FENCED, as in Kafka.
     `previous_producer_id` and `next_producer_id` carry the change of producer id when epochs run
     out (KIP-890); `transaction_version` is that of the client in this transaction.
     """
@@ -40,7 +114,7 @@ class Transition:
     update_ms: int
     partitions: frozenset[TopicPartition] = frozenset()
     start_ms: int = NO_TIMESTAMP
-    last_producer_epoch: int = NO_PRODUCER_EPOCH
+    last_producer_epoch: int = NO_EPOCH
     previous_producer_id: int = NO_PRODUCER_ID
     next_producer_id: int = NO_PRODUCER_ID
     transaction_version: int = 0
@@ -51,12 +125,12 @@ class Transition:
 
     @property
     def bumps_epoch(self) -> bool:
-        """Whether the transaction runs under version 2, with an epoch of its own."""
+        """Whether the transaction has version 2, in which each transaction has a separate epoch."""
         return self.transaction_version >= 2
 
 
 class TransactionMetadata:
-    """The current picture of one transactional id, and the change on its way to the log.
+    """The current state of one transactional id, and the pending change.
 
     Owned by one shard, changed on its loop only. At most one change is pending; while it is, no
     other may be prepared.
@@ -69,10 +143,10 @@ class TransactionMetadata:
         self.current = current
         self.pending: Transition | None = None
         self.persisted = persisted
-        """False until the first record is committed; such an id vanishes if its append fails."""
+        """False until the first record is committed; such an id is removed if its append fails."""
 
     def begin(self, target: Transition) -> None:
-        """Note that `target` is on its way to the log."""
+        """Stores `target` as the pending change."""
         if self.pending is not None:
             raise AssertionError(f"{self.transactional_id}: a change is pending already")
         if not self.current.state.may_become(target.state):
@@ -82,27 +156,25 @@ class TransactionMetadata:
         self.pending = target
 
     def complete(self) -> None:
-        """The pending change is committed: it is the current state now."""
+        """Makes the pending change, which is committed, the current state."""
         if self.pending is None:
             raise AssertionError(f"{self.transactional_id}: no change is pending")
         self.current, self.pending, self.persisted = self.pending, None, True
 
     def cancel(self) -> None:
-        """The pending change was not written: nothing has happened."""
+        """Drops the pending change, which was not written."""
         self.pending = None
 
 
 def new_producer(producer_id: int, timeout_ms: int, now_ms: int) -> Transition:
-    """A transactional id never seen before; its first InitProducerId makes the epoch 0."""
-    return Transition(
-        TransactionState.EMPTY, producer_id, NO_PRODUCER_EPOCH, timeout_ms, update_ms=now_ms
-    )
+    """Returns a new transactional id; its first InitProducerId sets the epoch to 0."""
+    return Transition(TransactionState.EMPTY, producer_id, NO_EPOCH, timeout_ms, update_ms=now_ms)
 
 
 def prepare_epoch_bump(
     current: Transition, timeout_ms: int, last_epoch: int, now_ms: int
 ) -> Transition:
-    """InitProducerId on an idle id: the next epoch, fencing whoever used the last one."""
+    """Returns the id with the next epoch, which fences the previous producer (InitProducerId)."""
     return Transition(
         TransactionState.EMPTY,
         current.producer_id,
@@ -117,7 +189,7 @@ def prepare_epoch_bump(
 def prepare_rotation(
     current: Transition, new_producer_id: int, timeout_ms: int, last_epoch: int, now_ms: int
 ) -> Transition:
-    """InitProducerId when the epochs are used up: a new producer id at epoch 0."""
+    """Returns the id with a new producer id at epoch 0, after the epochs are exhausted."""
     return Transition(
         TransactionState.EMPTY,
         new_producer_id,
@@ -130,7 +202,7 @@ def prepare_rotation(
 
 
 def prepare_repeat(current: Transition, timeout_ms: int, now_ms: int) -> Transition:
-    """InitProducerId sent again by the producer that was answered: the same epoch."""
+    """Returns the id with its epoch, for a repeated InitProducerId of the same producer."""
     return replace(
         current,
         state=TransactionState.EMPTY,
@@ -146,7 +218,7 @@ def prepare_add_partitions(
     transaction_version: int,
     now_ms: int,
 ) -> Transition:
-    """More partitions; on an idle id this opens a transaction."""
+    """Returns the id with more partitions; opens a transaction if there is none."""
     opens = current.state is not TransactionState.ONGOING
     return replace(
         current,
@@ -165,8 +237,11 @@ def prepare_end(
     next_producer_id: int,
     now_ms: int,
 ) -> Transition:
-    """EndTxn: the decision. Under version 2 the epoch goes up with it, so nothing sent under the
-    old epoch, late EndTxn or late produce, can touch the next transaction (KIP-890)."""
+    """Returns the id with the decision of EndTxn.
+
+    With version 2 the decision bumps the epoch, so that a late EndTxn or produce request with the
+    old epoch cannot change the next transaction (KIP-890).
+    """
     ended = replace(
         current,
         state=TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT,
@@ -185,20 +260,22 @@ def prepare_end(
 
 
 def prepare_fence(current: Transition, transaction_version: int, now_ms: int) -> Transition:
-    """Abort with the next epoch, so that the producer that opened the transaction is fenced
-    (KAFKA-6119). Fencing and aborting are one record: both happen or neither."""
+    """Returns the id with an abort under the next epoch, which fences the producer (KAFKA-6119).
+
+    Fencing and aborting are one record, so that a failed write changes neither.
+    """
     return replace(
         current,
         state=TransactionState.PREPARE_ABORT,
         producer_epoch=current.producer_epoch + 1,
-        last_producer_epoch=NO_PRODUCER_EPOCH,
+        last_producer_epoch=NO_EPOCH,
         update_ms=now_ms,
         transaction_version=transaction_version,
     )
 
 
 def prepare_complete(current: Transition, now_ms: int) -> Transition:
-    """All markers are written; the new producer id of an exhausted one takes effect."""
+    """Returns the id after all markers are written; a new producer id takes effect."""
     commit = current.state is TransactionState.PREPARE_COMMIT
     done = replace(
         current,
@@ -218,5 +295,5 @@ def prepare_complete(current: Transition, now_ms: int) -> Transition:
 
 
 def prepare_dead(current: Transition, now_ms: int) -> Transition:
-    """The id is idle for too long and is about to be forgotten."""
+    """Returns the id in state DEAD, after it expired."""
     return replace(current, state=TransactionState.DEAD, update_ms=now_ms)

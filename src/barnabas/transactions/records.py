@@ -3,7 +3,7 @@
 Key: int16 version 0, transactional id. Value: int16 version, then `TransactionLogValue`; version 1
 (flexible, with the tags of KIP-890) is written once transaction.version is 1 or more, else 0.
 Keys of unknown versions are skipped, as a newer broker may have written them. The partitions are
-null, not an empty list, in EMPTY: so Kafka writes them and its tools expect them.
+null, not an empty list, in state EMPTY, as Kafka writes them and its tools expect.
 """
 
 import struct
@@ -11,8 +11,7 @@ from collections.abc import Iterable
 
 from barnabas.model.errors import ProtocolError
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.metadata import Transition
-from barnabas.transactions.states import TransactionState
+from barnabas.transactions.metadata import TransactionState, Transition
 from barnabas.wire.messages.transaction_log_key import TransactionLogKey
 from barnabas.wire.messages.transaction_log_value import PartitionsSchema, TransactionLogValue
 
@@ -25,7 +24,7 @@ def encode_key(transactional_id: str) -> bytes:
 
 
 def decode_key(key: bytes) -> str | None:
-    """The transactional id, or None for a key this version does not know."""
+    """Returns the transactional id, or None for a key of an unknown version."""
     version = _version_of(key)
     if version != KEY_VERSION:
         return None
@@ -33,7 +32,7 @@ def decode_key(key: bytes) -> str | None:
 
 
 def encode_value(transition: Transition, transaction_version: int) -> bytes | None:
-    """The value at the broker's `transaction_version`; None, a tombstone, for a dead id."""
+    """Returns the value for the broker's `transaction_version`; None (a tombstone) for DEAD."""
     if transition.state is TransactionState.DEAD:
         return None
     version = 1 if transaction_version >= 1 else 0
@@ -55,7 +54,7 @@ def encode_value(transition: Transition, transaction_version: int) -> bytes | No
 
 
 def decode_value(data: bytes) -> Transition:
-    """ProtocolError if the bytes are no value of a known version."""
+    """Returns the decoded value; raises ProtocolError for an invalid or unknown one."""
     version = _version_of(data)
     if version not in (0, 1):
         raise ProtocolError(f"transaction state record of unknown version {version}")

@@ -1,8 +1,8 @@
-"""Requests and replies of the transaction coordinator, in the model's words.
+"""Requests and replies of the transaction coordinator, independent of wire versions.
 
-The broker's handlers translate wire messages to these and back, check authorization, and map
-errors that old clients do not know (`errors`). Nothing here has behaviour besides
-`failed`, the reply to give when the append that a reply waited for went wrong.
+The broker's handlers translate wire messages to these and back, check authorization, and replace
+errors that old clients do not support (`errors`). `failed` returns the reply after the append of
+the change has failed.
 """
 
 from collections.abc import Mapping
@@ -10,40 +10,38 @@ from dataclasses import dataclass
 from typing import Protocol, Self
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import TopicPartition
-from barnabas.transactions.states import TransactionState
-
-NO_PRODUCER_ID = -1
-NO_PRODUCER_EPOCH = -1
+from barnabas.model.ids import NO_PRODUCER_ID, TopicPartition
+from barnabas.model.records import NO_EPOCH
+from barnabas.transactions.metadata import TransactionState
 
 
 class Reply(Protocol):
-    """Any reply of this package."""
+    """Base of the replies."""
 
     def failed(self, error: ErrorCode) -> Self:
-        """The same reply, saying that nothing was done because of `error`."""
+        """Returns this reply with `error`: the request had no effect."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InitProducerId:
-    """InitProducerId with a transactional id; without one, any broker hands out an id itself.
+    """InitProducerId with a transactional id; without one, any broker allocates an id.
 
-    `producer_id` and `producer_epoch` are what the producer believes it has (KIP-360), -1 for a
-    new producer.
+    `producer_id` and `producer_epoch` are the current ones of the producer (KIP-360), -1 for a new
+    producer.
     """
 
     transactional_id: str
     transaction_timeout_ms: int
     producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_PRODUCER_EPOCH
+    producer_epoch: int = NO_EPOCH
 
 
 @dataclass(frozen=True, slots=True)
 class InitProducerIdReply:
     error: ErrorCode
     producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_PRODUCER_EPOCH
+    producer_epoch: int = NO_EPOCH
 
     def failed(self, error: ErrorCode) -> Self:
         return type(self)(error)
@@ -54,7 +52,7 @@ class AddPartitions:
     """AddPartitionsToTxn for one transactional id.
 
     A client's request (v0-v3) is one of these; a broker's (v4+) is one per transaction it lists.
-    `verify_only` asks whether the partitions are in the transaction and changes nothing.
+    With `verify_only` the coordinator checks that the transaction contains the partitions.
     `transaction_version` is 2 for v5+ requests, sent by a partition leader that got Produce v12+.
 
     AddOffsetsToTxn is the same request with the partition of `__consumer_offsets` that owns the
@@ -71,7 +69,7 @@ class AddPartitions:
 
 @dataclass(frozen=True, slots=True)
 class AddPartitionsReply:
-    """One error per partition; `error` is the one they share, or NONE when they differ."""
+    """One error per partition; `error` is the common one, or NONE if they differ."""
 
     error: ErrorCode
     partitions: Mapping[TopicPartition, ErrorCode]
@@ -93,11 +91,11 @@ class EndTxn:
 
 @dataclass(frozen=True, slots=True)
 class EndTxnReply:
-    """The producer id and epoch to go on with; only EndTxn v5+ carries them to the client."""
+    """Producer id and epoch of the next transaction; only EndTxn v5+ returns them."""
 
     error: ErrorCode
     producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_PRODUCER_EPOCH
+    producer_epoch: int = NO_EPOCH
 
     def failed(self, error: ErrorCode) -> Self:
         return type(self)(error)
@@ -105,7 +103,7 @@ class EndTxnReply:
 
 @dataclass(frozen=True, slots=True)
 class ListTransactions:
-    """ListTransactions; empty filters let everything pass, a negative duration too."""
+    """ListTransactions; an empty filter and a negative duration match every id."""
 
     states: frozenset[str] = frozenset()
     producer_ids: frozenset[int] = frozenset()
@@ -135,5 +133,5 @@ class DescribeTransactionReply:
     timeout_ms: int = 0
     start_ms: int = -1
     producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_PRODUCER_EPOCH
+    producer_epoch: int = NO_EPOCH
     partitions: tuple[TopicPartition, ...] = ()

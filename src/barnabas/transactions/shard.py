@@ -1,8 +1,8 @@
-"""The coordinator of one `__transaction_state` partition, for one leadership of it.
+"""The coordinator of one `__transaction_state` partition, for one leader epoch.
 
-Pure: it is told the time, the ends of appends and of marker requests, and returns what to do.
-The decisions are in `init_producer`, `add_partitions`, `end_txn` and `expiry`; this module serves
-while it may and turns decisions into outcomes. The ids, and each change from record to marker to
+Pure: calls pass the time and the results of appends and marker requests; an outcome returns the
+next actions. The decisions are in `decisions` and `scans`; this module accepts requests while the
+shard is loaded and turns decisions into outcomes. The ids, and each change from record to marker to
 completion, are in `transaction_table`.
 """
 
@@ -10,24 +10,25 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
-from barnabas.coordination.append_errors import coordinator_error
-from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
+from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers, coordinator_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions import expiry, queries
-from barnabas.transactions.add_partitions import decide_add, verify
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
-from barnabas.transactions.decision import (
+from barnabas.transactions import scans
+from barnabas.transactions.config import TransactionConfig, TransactionGuards, TransactionStats
+from barnabas.transactions.decisions import (
     Change,
     Decision,
     NeedProducerId,
     Refuse,
     ReplyT,
     TransactionAppend,
+    check_init,
+    decide_add,
+    decide_end,
+    decide_init,
+    verify,
 )
-from barnabas.transactions.end_txn import decide_end
-from barnabas.transactions.init_producer import check_init, decide_init
-from barnabas.transactions.metadata import TransactionMetadata, prepare_complete
+from barnabas.transactions.metadata import TransactionMetadata, TransactionState, prepare_complete
 from barnabas.transactions.requests import (
     AddPartitions,
     AddPartitionsReply,
@@ -39,30 +40,28 @@ from barnabas.transactions.requests import (
     ListTransactions,
     ListTransactionsReply,
 )
-from barnabas.transactions.states import TransactionState
 from barnabas.transactions.transaction_table import TransactionTable
 
 
 class TransactionCoordinatorShard:
     """The transactional ids of one partition, under one coordinator epoch.
 
-    Life: make one when this broker becomes leader of the partition (`coordinator_epoch` is the
-    leader epoch); `replay` every record of the log in order; act on `load_complete`; serve; on
-    losing leadership `resign` and drop it. While it loads, requests are answered
-    COORDINATOR_LOAD_IN_PROGRESS; after `resign`, NOT_COORDINATOR. All calls come from the loop
-    that owns the partition.
+    Lifecycle: the driver creates a shard when this broker becomes leader of the partition
+    (`coordinator_epoch` is the leader epoch), passes every record of the log to `replay` in order,
+    calls `load_complete`, runs operations, and calls `resign` when the broker loses leadership.
+    During loading, requests get COORDINATOR_LOAD_IN_PROGRESS; after `resign`, NOT_COORDINATOR. All
+    calls are made on the loop that owns the partition.
 
     The driver, for each operation:
 
-    1. Calls it. If `need_producer_id`, gets an id and calls again with `new_producer_id=`; an id
-       that turns out not to be needed is simply lost.
-    2. If `reply` is given, answers. Else writes `append.records` as one batch with acks=all and
+    1. Calls it. If `need_producer_id`, gets an id and calls again with `new_producer_id=`; an
+       unused id is lost.
+    2. If `reply` is set, responds. Otherwise writes `append.records` as one batch with acks=all and
        calls `append_succeeded` when they are committed, `append_failed` with the error otherwise;
        the outcome of that call carries the reply.
     3. For every outcome, those of step 2 included: starts each append of `background` in the same
        way, and sends `markers`, reporting with `markers_written`.
-    4. Calls `on_timer` when `next_timer_ms` has come, and looks at `next_timer_ms` again after
-       every call.
+    4. Calls `on_timer` at `next_timer_ms`, and reads `next_timer_ms` again after every call.
 
     Appends of one shard must reach the log in the order the outcomes were returned.
     """
@@ -72,33 +71,34 @@ class TransactionCoordinatorShard:
         coordinator_epoch: int,
         config: TransactionConfig | None = None,
         guards: TransactionGuards | None = None,
+        stats: TransactionStats | None = None,
     ) -> None:
         self.coordinator_epoch = coordinator_epoch
         self._config = config or TransactionConfig()
         self._guards = guards or TransactionGuards()
-        self._table = TransactionTable(coordinator_epoch, self._config, self._guards)
-        self._schedule: expiry.ScanSchedule | None = None
+        self._table = TransactionTable(coordinator_epoch, self._config, self._guards, stats)
+        self._schedule: scans.ScanSchedule | None = None
         self._unavailable = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     # ------------------------------------------------------------------ loading and leaving
 
     def replay(self, key: bytes, value: bytes | None) -> None:
-        """Take one record of the log while loading. ProtocolError if it cannot be read."""
+        """Applies one record of the log while loading; raises ProtocolError if it is invalid."""
         self._table.replay(key, value)
 
     def load_complete(self, now_ms: int) -> CoordinatorOutcome[Any]:
-        """Begin to serve: transactions decided by an earlier coordinator are finished."""
+        """Starts to serve; completes transactions that an earlier coordinator decided."""
         self._unavailable = ErrorCode.NONE
-        self._schedule = expiry.ScanSchedule(self._config, now_ms)
+        self._schedule = scans.ScanSchedule(self._config, now_ms)
         return self._table.finish_decided(now_ms)
 
     def resign(self) -> None:
-        """Stop serving; appends and markers still under way change nothing any more."""
+        """Stops serving; results of appends and markers in progress are ignored from now on."""
         self._unavailable = ErrorCode.NOT_COORDINATOR
 
     @property
     def next_timer_ms(self) -> int | None:
-        """When `on_timer` is due; None while not serving."""
+        """The time of the next call of `on_timer`; None while the shard does not serve."""
         if self._schedule is None or self._unavailable is not ErrorCode.NONE:
             return None
         marker_ms = self._table.wake_at_ms
@@ -110,7 +110,7 @@ class TransactionCoordinatorShard:
     def init_producer_id(
         self, request: InitProducerId, now_ms: int, new_producer_id: int | None = None
     ) -> CoordinatorOutcome[InitProducerIdReply]:
-        """A producer starts, restarts, or goes on after an error (KIP-360)."""
+        """Assigns producer id and epoch: at a start, a restart, or after an error (KIP-360)."""
         error = self._unavailable or check_init(request, self._config.max_timeout_ms)
         if error:
             return CoordinatorOutcome(InitProducerIdReply(error))
@@ -127,7 +127,7 @@ class TransactionCoordinatorShard:
     def add_partitions(
         self, request: AddPartitions, now_ms: int
     ) -> CoordinatorOutcome[AddPartitionsReply]:
-        """Partitions, or the offsets of a group, join the transaction; or are verified."""
+        """Adds partitions, or the offsets of a group, to the transaction; or verifies them."""
         all_in = AddPartitionsReply(
             ErrorCode.NONE, dict.fromkeys(request.partitions, ErrorCode.NONE)
         )
@@ -143,7 +143,7 @@ class TransactionCoordinatorShard:
     def end_txn(
         self, request: EndTxn, now_ms: int, new_producer_id: int | None = None
     ) -> CoordinatorOutcome[EndTxnReply]:
-        """Commit or abort; answered when the decision is committed, before the markers."""
+        """Commits or aborts; the reply follows the committed decision, before the markers."""
         metadata = self._table.get(request.transactional_id)
         error = self._lookup_error(request.transactional_id, metadata)
         if error or metadata is None:
@@ -155,12 +155,12 @@ class TransactionCoordinatorShard:
     def list_transactions(self, request: ListTransactions, now_ms: int) -> ListTransactionsReply:
         if self._unavailable:
             return ListTransactionsReply(self._unavailable)
-        return queries.list_transactions(self._table, request, now_ms)
+        return scans.list_transactions(self._table, request, now_ms)
 
     def describe_transaction(self, transactional_id: str) -> DescribeTransactionReply:
         if self._unavailable:
             return DescribeTransactionReply(self._unavailable, transactional_id)
-        return queries.describe_transaction(self._table.get(transactional_id), transactional_id)
+        return scans.describe_transaction(self._table.get(transactional_id), transactional_id)
 
     # ------------------------------------------------------------------ what the driver reports
 
@@ -189,7 +189,7 @@ class TransactionCoordinatorShard:
         now_ms: int,
         deleted: Set[TopicPartition] = frozenset(),
     ) -> CoordinatorOutcome[Any]:
-        """Some partitions of `send` have answered, or are known to exist no more."""
+        """Stores the results of some partitions of `send`; deleted partitions count as written."""
         if self._unavailable:
             return CoordinatorOutcome()
         return CoordinatorOutcome(
@@ -197,7 +197,7 @@ class TransactionCoordinatorShard:
         )
 
     def on_timer(self, now_ms: int) -> CoordinatorOutcome[Any]:
-        """Abort what has timed out, forget idle ids, ask again for markers."""
+        """Aborts transactions after their timeout, removes expired ids, sends markers again."""
         if self._schedule is None or self._unavailable:
             return CoordinatorOutcome()
         completions, markers = self._table.markers_due(now_ms)
@@ -237,7 +237,7 @@ class TransactionCoordinatorShard:
 
 
 def _init_reply(decision: Decision) -> InitProducerIdReply:
-    """The pair the producer gets; a takeover aborts first, so the producer must come again."""
+    """Returns id and epoch; after the abort of another producer, the client must retry."""
     if not isinstance(decision, Change):
         return InitProducerIdReply(ErrorCode.NONE)
     if decision.to.state is TransactionState.PREPARE_ABORT:
@@ -246,7 +246,7 @@ def _init_reply(decision: Decision) -> InitProducerIdReply:
 
 
 def _end_reply(metadata: TransactionMetadata, decision: Decision) -> EndTxnReply:
-    """The pair of the next transaction: the one in force when this one is complete."""
+    """Returns the producer id and epoch of the next transaction."""
     after = metadata.current
     if isinstance(decision, Change):
         after = prepare_complete(decision.to, decision.to.update_ms)

@@ -1,9 +1,9 @@
 """The transactional ids of one partition, and each change from record to marker to completion.
 
-A change is begun here, which makes its records; the driver writes them, and the change is then
-committed or undone. A committed decision opens markers, and once they are all written the record
-that completes the transaction is begun in its turn. What to change is decided elsewhere; whether
-the coordinator serves at all is `shard`'s business. Pure.
+`begin` creates the records of a change; the driver writes them, and then `commit` applies or `undo`
+reverts the change. A committed decision creates markers. After all markers are written, the table
+begins the change that completes the transaction. `decisions` and `scans` decide the changes, and
+`shard` whether the coordinator serves requests. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -12,34 +12,39 @@ from typing import Any
 from barnabas.coordination.outcome import CoordinatorOutcome, CoordinatorRecord, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions import expiry
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
-from barnabas.transactions.decision import ReplyT, TransactionAppend
+from barnabas.transactions import scans
+from barnabas.transactions.config import TransactionConfig, TransactionGuards, TransactionStats
+from barnabas.transactions.decisions import ReplyT, TransactionAppend
 from barnabas.transactions.markers import MarkerTracker
 from barnabas.transactions.metadata import (
     TransactionMetadata,
+    TransactionState,
     Transition,
     new_producer,
     prepare_complete,
 )
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
-from barnabas.transactions.requests import InitProducerId
-from barnabas.transactions.states import TransactionState
+from barnabas.transactions.requests import InitProducerId, InitProducerIdReply
 
 Work = tuple[tuple[TransactionAppend[Any], ...], tuple[SendMarkers, ...]]
 """Appends for which no client waits, and markers to send."""
 
 
 class TransactionTable:
-    """Part of a shard, under its coordinator epoch. Iterates over the metadata of all ids.
+    """Owned by a shard, for its coordinator epoch. Iterates over the metadata of all ids.
 
     An id has at most one change pending; it can be begun again only after `commit` or `undo`.
     """
 
     def __init__(
-        self, coordinator_epoch: int, config: TransactionConfig, guards: TransactionGuards
+        self,
+        coordinator_epoch: int,
+        config: TransactionConfig,
+        guards: TransactionGuards,
+        stats: TransactionStats | None = None,
     ) -> None:
         self._config = config
+        self._stats = stats or TransactionStats()
         self._guards = guards
         self._ids: dict[str, TransactionMetadata] = {}
         self._markers = MarkerTracker(coordinator_epoch, config, guards)
@@ -58,7 +63,7 @@ class TransactionTable:
     # ------------------------------------------------------------------ loading and creation
 
     def replay(self, key: bytes, value: bytes | None) -> None:
-        """Take one record of the log. ProtocolError if it cannot be read."""
+        """Applies one record of the log; raises ProtocolError if it cannot be decoded."""
         transactional_id = decode_key(key)
         if transactional_id is None:
             return
@@ -70,7 +75,7 @@ class TransactionTable:
         )
 
     def create(self, request: InitProducerId, producer_id: int, now_ms: int) -> TransactionMetadata:
-        """An id that was not known; gone again if its first change is undone."""
+        """Adds a new id; it is removed if its first change is reverted."""
         first = new_producer(producer_id, request.transaction_timeout_ms, now_ms)
         metadata = TransactionMetadata(request.transactional_id, first, persisted=False)
         self._ids[request.transactional_id] = metadata
@@ -79,9 +84,9 @@ class TransactionTable:
     # ------------------------------------------------------------------ a change and its records
 
     def begin(
-        self, planned: Iterable[expiry.Planned], reply: ReplyT | None = None
+        self, planned: Iterable[scans.Planned], reply: ReplyT | None = None
     ) -> TransactionAppend[ReplyT]:
-        """Note the changes as pending and make their records."""
+        """Stores the changes as pending and returns their records."""
         changes: dict[str, Transition] = {}
         for metadata, target in planned:
             metadata.begin(target)
@@ -98,9 +103,18 @@ class TransactionTable:
         changed = [self._ids[transactional_id] for transactional_id in append.changes]
         for metadata in changed:
             metadata.complete()
+            self._count(metadata.current.state, append.reply)
             self._drop_ended(metadata)
         appends, markers = self._open_markers(changed, now_ms)
         return CoordinatorOutcome(append.reply, background=appends, markers=markers)
+
+    def _count(self, state: TransactionState, reply: object) -> None:
+        """Counts a committed decision; `reply` goes to the client that requested it, if any."""
+        if state is TransactionState.PREPARE_COMMIT:
+            self._stats.commits += 1
+        elif state is TransactionState.PREPARE_ABORT:
+            cause = "new producer" if isinstance(reply, InitProducerIdReply) else "client"
+            self._stats.aborts["timeout" if reply is None else cause] += 1
 
     def undo(self, append: TransactionAppend[Any], now_ms: int) -> None:
         """Reverts changes whose records were not committed."""
@@ -122,12 +136,15 @@ class TransactionTable:
         if not metadata.persisted:
             del self._ids[metadata.transactional_id]
         elif metadata.current.state.is_prepared:
+            # The markers are written, only the Complete record is missing. Without a retry the
+            # transaction would stay in PREPARE, and its producer would get CONCURRENT_TRANSACTIONS
+            # forever.
             self._markers.retry_completion(metadata.transactional_id, now_ms)
 
     # ------------------------------------------------------------------ markers and completion
 
     def finish_decided(self, now_ms: int) -> CoordinatorOutcome[Any]:
-        """After loading: markers for transactions that an earlier coordinator decided."""
+        """Returns, after loading, the markers of transactions that are already decided."""
         appends, markers = self._open_markers(self._ids.values(), now_ms)
         return CoordinatorOutcome(background=appends, markers=markers)
 
@@ -138,17 +155,17 @@ class TransactionTable:
         deleted: Set[TopicPartition],
         now_ms: int,
     ) -> tuple[TransactionAppend[Any], ...]:
-        """Take answers to a request for markers; returns the completion they were waited for."""
+        """Stores results of a marker request; returns the completions that follow."""
         self._markers.record(send, results, deleted, now_ms)
         return self._completions([send.transactional_id], now_ms)
 
     def markers_due(self, now_ms: int) -> Work:
-        """Markers to ask for again, and completions to try again."""
+        """Returns the markers to send again, and the completions to repeat."""
         markers = tuple(self._markers.due(now_ms))
         return self._completions(self._markers.transactional_ids, now_ms), markers
 
     def _open_markers(self, changed: Iterable[TransactionMetadata], now_ms: int) -> Work:
-        """For those of the transactions that are decided; some have no partition to mark."""
+        """Creates the markers of decided transactions; some have no partition."""
         opened = {
             metadata.transactional_id: self._markers.open(
                 metadata.transactional_id, metadata.current, now_ms
@@ -162,7 +179,7 @@ class TransactionTable:
     def _completions(
         self, transactional_ids: Iterable[str], now_ms: int
     ) -> tuple[TransactionAppend[Any], ...]:
-        """Complete records for those that have all their markers."""
+        """Returns the Complete records of transactions with all markers."""
         finished = [self._ids[name] for name in self._markers.take_finished(transactional_ids)]
         return tuple(
             self.begin([(metadata, prepare_complete(metadata.current, now_ms))])
@@ -173,10 +190,10 @@ class TransactionTable:
 
     def abort_overdue(self, now_ms: int) -> list[TransactionAppend[Any]]:
         """Aborts the transactions that exceeded their timeout."""
-        return [self.begin([planned]) for planned in expiry.timed_out(self, now_ms)]
+        return [self.begin([planned]) for planned in scans.timed_out(self, now_ms)]
 
     def forget_idle(self, now_ms: int) -> list[TransactionAppend[Any]]:
         """Deletes expired ids in batches."""
-        planned = expiry.expired(self, self._config.id_expiration_ms, now_ms)
+        planned = scans.expired(self, self._config.id_expiration_ms, now_ms)
         size = self._config.expiry_batch_size
         return [self.begin(planned[at : at + size]) for at in range(0, len(planned), size)]

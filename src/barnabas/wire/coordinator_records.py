@@ -14,6 +14,11 @@ from typing import TypeVar
 from barnabas.model.errors import LocalError, ProtocolError
 from barnabas.wire.message import Message
 
+REBALANCE_REASON = "rebalance.reason"
+REBALANCE_START_MS = "rebalance.start.ms"
+"""Headers of the record of a generation: why and when its rebalance started. Apache Kafka writes
+none and ignores them."""
+
 _VERSION = Struct(">h")
 _M = TypeVar("_M", bound=Message)
 

@@ -20,8 +20,11 @@ from barnabas.wire.primitives import Part, overrun, skip_tags
 
 _REQUEST = Struct(">hhi")
 _CLIENT_ID = Struct(">hhih")
+_LENGTH = Struct(">h")
 _CORRELATION = Struct(">i")
 _SIZE = Struct(">i")
+_REQUEST_BYTES = _REQUEST.size
+_CLIENT_ID_START = _CLIENT_ID.size
 _NEVER = 1 << 15
 _NO_TAGS = 0
 # Plain numbers, because an enum member lookup costs more than the rest of a header.
@@ -82,24 +85,20 @@ def decode_request_header(view: memoryview) -> tuple[RequestHeader, int]:
     """
     try:
         api_key, api_version, correlation_id = _REQUEST.unpack_from(view)
-        version = request_header_version(api_key, api_version)
-        client_id, pos = _read_client_id(view) if version else (None, _REQUEST.size)
-        if version == 2:
+        if api_key == _CONTROLLED_SHUTDOWN and api_version == 0:
+            return RequestHeader(api_key, api_version, correlation_id), _REQUEST.size
+        client_id, pos = None, _CLIENT_ID_START
+        (length,) = _LENGTH.unpack_from(view, _REQUEST_BYTES)
+        if length >= 0:
+            stop = pos + length
+            if stop > len(view):
+                raise overrun(pos, length)
+            client_id, pos = str(view[pos:stop], "utf-8"), stop
+        if api_version >= FLEXIBLE_FROM.get(api_key, _NEVER):
             pos = pos + 1 if view[pos] == _NO_TAGS else skip_tags(view, pos, len(view))
     except (error, IndexError, UnicodeDecodeError) as problem:
         raise ProtocolError(f"request header: {problem}") from problem
     return RequestHeader(api_key, api_version, correlation_id, client_id), pos
-
-
-def _read_client_id(view: memoryview) -> tuple[str | None, int]:
-    length = _CLIENT_ID.unpack_from(view)[3]
-    pos = _CLIENT_ID.size
-    if length < 0:
-        return None, pos
-    stop = pos + length
-    if stop > len(view):
-        raise overrun(pos, length)
-    return str(view[pos:stop], "utf-8"), stop
 
 
 def decode_response_header(view: memoryview, api_key: int, version: int) -> tuple[int, int]:

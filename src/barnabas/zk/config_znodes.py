@@ -1,9 +1,10 @@
-"""What the nodes below /config and /kafka-acl hold."""
+"""Data of the nodes below /config, /kafka-acl and /delegation_token."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
+from barnabas.zk.paths import desanitize, sanitize
 from barnabas.zk.znodes import decode_json, encode_json
 
 
@@ -18,14 +19,14 @@ class ConfigNode:
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
-        """An empty node, as an interrupted writer can leave it, holds no values."""
+        """Decodes a node; an empty node, left by an interrupted writer, has no values."""
         value: dict[str, Any] = decode_json(data) if data else {}
         return cls({str(k): str(v) for k, v in value.get("config", {}).items()})
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChangeNode:
-    """/config/changes/config_change_N: which entity to read again."""
+    """/config/changes/config_change_N: the entity to read again."""
 
     entity_path: str
 
@@ -42,7 +43,7 @@ class ConfigChangeNode:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Acl:
-    """One rule of an access list, in the words of the node."""
+    """One entry of an access list, with the names in the node."""
 
     principal: str
     permission: str
@@ -109,3 +110,46 @@ class AclChangeNode:
     def words(self) -> tuple[str, str, str]:
         """Resource type, pattern type and name."""
         return self.resource_type, self.pattern_type, self.name
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationTokenNode:
+    """/delegation_token/tokens/<id>, version 3; principals are sanitized texts such as User:a."""
+
+    token_id: str
+    owner: str
+    requester: str
+    renewers: tuple[str, ...]
+    issued_ms: int
+    max_ms: int
+    expires_ms: int
+
+    def encode(self) -> bytes:
+        return encode_json(
+            {
+                "version": 3,
+                "owner": sanitize(self.owner),
+                "tokenRequester": sanitize(self.requester),
+                "renewers": [sanitize(renewer) for renewer in self.renewers],
+                "issueTimestamp": self.issued_ms,
+                "maxTimestamp": self.max_ms,
+                "expiryTimestamp": self.expires_ms,
+                "tokenId": self.token_id,
+            }
+        )
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        """Decodes all versions; before version 3 the owner is the requester."""
+        value = decode_json(data)
+        owner = desanitize(str(value["owner"]))
+        requester = value.get("tokenRequester")
+        return cls(
+            str(value["tokenId"]),
+            owner,
+            owner if requester is None else desanitize(str(requester)),
+            tuple(desanitize(str(renewer)) for renewer in value.get("renewers", [])),
+            int(value["issueTimestamp"]),
+            int(value["maxTimestamp"]),
+            int(value["expiryTimestamp"]),
+        )

@@ -1,13 +1,15 @@
-"""One session on the embedded tree: reads, watches, and the states that a session goes through.
+"""One session on the embedded tree: reads, watches and session states.
 
-Reads are answered from the store's committed nodes; writes are the store's (`sqlite_tree`), which
-this module knows as a port: the committed nodes, a queue for writes, session ids.
+Reads use the committed nodes of the store; the store (`sqlite_tree`) does the writes. This module
+uses the store through a port: the committed nodes, a queue for writes, session ids.
 """
 
 import asyncio
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from typing import Protocol
 
+from barnabas.runtime.metrics import Histogram
 from barnabas.zk.node_store import NodeStore
 from barnabas.zk.tree import (
     ANY_VERSION,
@@ -26,30 +28,30 @@ from barnabas.zk.tree import (
     Stat,
     Watch,
     WatchEvent,
+    WatchKind,
     ancestors_of,
 )
-from barnabas.zk.watches import WatchTable
 
 
 class Store(Protocol):
-    """What a session needs of the tree that it is on."""
+    """The part of the store that a session uses."""
 
     @property
     def nodes(self) -> NodeStore: ...
 
     def register(self, session: "EmbeddedTree") -> int:
-        """A new session id for this one."""
+        """Registers a session and returns its id."""
         ...
 
     async def write(self, session_id: int, ops: Sequence[Op] | None) -> list[OpResult]:
-        """Write durably, or with None end the session."""
+        """Writes durably; None ends the session."""
         ...
 
 
 class EmbeddedTree:
     """One session on an embedded store: a `MetadataTree`.
 
-    `suspend`, `resume` and `expire` make it go through what a session on a real ensemble can.
+    `suspend`, `resume` and `expire` simulate the states of a session on a real ensemble.
     """
 
     def __init__(self, store: Store) -> None:
@@ -57,6 +59,7 @@ class EmbeddedTree:
         self._listeners: list[SessionListener] = []
         self.watches = WatchTable()
         self._state = SessionState.CONNECTED
+        self._request_time = Histogram()
         self._session_id = store.register(self)
 
     @property
@@ -66,6 +69,11 @@ class EmbeddedTree:
     @property
     def state(self) -> SessionState:
         return self._state
+
+    @property
+    def request_time(self) -> Histogram:
+        """Times of the writes; reads need no request."""
+        return self._request_time
 
     def add_session_listener(self, listener: SessionListener) -> None:
         self._listeners.append(listener)
@@ -117,7 +125,13 @@ class EmbeddedTree:
 
     async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
         self._check_readable()
-        return await self._store.write(self._session_id, ops) if ops else []
+        if not ops:
+            return []
+        started_ns = perf_counter_ns()
+        try:
+            return await self._store.write(self._session_id, ops)
+        finally:
+            self._request_time.record(perf_counter_ns() - started_ns)
 
     async def close(self) -> None:
         if self._state is SessionState.CLOSED:
@@ -130,7 +144,7 @@ class EmbeddedTree:
         self._tell(SessionState.CLOSED)
 
     def suspend(self) -> None:
-        """Cut the connection: the session lives, its owner cannot know that."""
+        """Cuts the connection: the session continues, but its owner cannot determine that."""
         self._become(SessionState.SUSPENDED)
         deliver(self.watches.take_all())
 
@@ -139,7 +153,7 @@ class EmbeddedTree:
         self._become(SessionState.CONNECTED)
 
     async def expire(self, *, reconnect: bool = True) -> None:
-        """End the session on the server's side, then start a new one as a client would."""
+        """Ends the session on the server, then starts a new one as a client does."""
         await self._store.write(self._session_id, None)
         self._become(SessionState.LOST)
         deliver(self.watches.take_all())
@@ -174,8 +188,53 @@ class EmbeddedTree:
 
 
 def deliver(fired: list[tuple[Watch, WatchEvent]]) -> None:
-    """Tell watchers soon, each from a turn of the loop of its own."""
+    """Calls watchers, each in a separate callback of the loop."""
     loop = asyncio.get_running_loop()
     for watch, event in fired:
         callback: Callable[[WatchEvent], None] = watch
         loop.call_soon(callback, event)
+
+
+# --- watches -------------------------------------------------------------------------------------
+
+
+class WatchTable:
+    """Data watches and child watches, as in ZooKeeper.
+
+    `exists` and `get` set data watches, `children` sets child watches; a deletion fires both. The
+    same callback set twice on a path fires once.
+    """
+
+    def __init__(self) -> None:
+        self._data: dict[str, dict[Watch, None]] = {}
+        self._children: dict[str, dict[Watch, None]] = {}
+
+    def watch_data(self, path: str, watch: Watch | None) -> None:
+        if watch is not None:
+            self._data.setdefault(path, {})[watch] = None
+
+    def watch_children(self, path: str, watch: Watch | None) -> None:
+        if watch is not None:
+            self._children.setdefault(path, {})[watch] = None
+
+    def take(self, kind: WatchKind, path: str) -> list[tuple[Watch, WatchEvent]]:
+        """Remove and return the watches that this change fires."""
+        fired: dict[Watch, None] = {}
+        if kind is not WatchKind.CHILD and path in self._data:
+            fired |= self._data.pop(path)
+        if (kind is WatchKind.CHILD or kind is WatchKind.DELETED) and path in self._children:
+            fired |= self._children.pop(path)
+        return [(watch, WatchEvent(kind, path)) for watch in fired]
+
+    def take_all(self) -> list[tuple[Watch, WatchEvent]]:
+        """Removes and returns every watch, after the connection was lost."""
+        tables = (self._data, self._children)
+        dropped = [
+            (watch, WatchEvent(WatchKind.DROPPED, path))
+            for table in tables
+            for path, watches in table.items()
+            for watch in watches
+        ]
+        for table in tables:
+            table.clear()
+        return dropped

@@ -1,8 +1,8 @@
-"""Claiming an ephemeral node that an earlier session of ours may still hold.
+"""Claims an ephemeral node that an earlier session of this process may still own.
 
-A process that lost its session, or was restarted, can find its own old node: it lives until the
-server notices that the old session is dead. Taking it for a live node made brokers believe that
-they were registered (KAFKA-1387, KAFKA-7165); waiting for ever made them hang.
+A process that lost its session, or was restarted, can find its own old node, which exists until the
+old session expires. A broker that treats it as current believes that it is registered (KAFKA-1387,
+KAFKA-7165); one that waits for its deletion without a limit hangs.
 """
 
 import asyncio
@@ -26,10 +26,10 @@ async def claim_ephemeral(
     former_sessions: Collection[int] = (),
     wait_s: float = 0.0,
 ) -> Stat:
-    """Make `path` an ephemeral node of this session with this data.
+    """Makes `path` an ephemeral node of this session with this data.
 
-    A node that this session owns is kept; one of `former_sessions` is deleted; any other owner is
-    given `wait_s` to go away, then NodeExistsError.
+    A node that this session owns is kept; one of `former_sessions` is deleted; for any other owner
+    it waits `wait_s`, then raises NodeExistsError.
     """
     loop = asyncio.get_running_loop()
     deadline = loop.time() + wait_s

@@ -1,16 +1,20 @@
 """The metadata tree on a ZooKeeper ensemble, through kazoo.
 
-kazoo runs its own threads. Requests go out from the loop without blocking; answers, watch events
-and session states come back with `call_soon_threadsafe`, so that callers see everything on their
-loop, in order, and in the tree's words (`kazoo_values`).
+kazoo runs its own threads. Requests are sent from the loop without blocking; responses, watch
+events and session states are passed to the loop with `call_soon_threadsafe`, in order and converted
+to the types of the port (`kazoo_values`).
 
-An answer that is lost with the connection is looked for in the tree after reconnecting
-(`read_back`); only where that is impossible does the caller get a ConnectionLossError.
+If the connection fails before the response to a write, `read_back` reads the tree after
+reconnecting to determine whether it was applied; if that is impossible, the caller gets
+ConnectionLossError.
 """
 
 import asyncio
+import atexit
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
+from time import perf_counter_ns
 from typing import Any
 
 from kazoo import exceptions as kazoo_errors
@@ -19,8 +23,10 @@ from kazoo.protocol.states import WatchedEvent
 
 from barnabas.model.errors import UnavailableError
 from barnabas.runtime.clock import SystemClock
-from barnabas.zk.kazoo_log import KazooLog
+from barnabas.runtime.metrics import Histogram
+from barnabas.zk.kazoo_security import OPEN, ZooKeeperSecurity
 from barnabas.zk.kazoo_values import (
+    KazooLog,
     add_op,
     multi_results,
     session_state,
@@ -28,13 +34,14 @@ from barnabas.zk.kazoo_values import (
     tree_error,
     watch_kind,
 )
-from barnabas.zk.read_back import Fate, fate_of, results_of
+from barnabas.zk.read_back import WriteOutcome, outcome_of, results_of
 from barnabas.zk.tree import (
     ANY_VERSION,
     ConnectionLossError,
     CreateOp,
     DeleteOp,
     MultiError,
+    NodeExistsError,
     NodeTooLargeError,
     Op,
     OpResult,
@@ -45,6 +52,7 @@ from barnabas.zk.tree import (
     Stat,
     Watch,
     WatchEvent,
+    ancestors_of,
     check_size,
 )
 
@@ -60,12 +68,13 @@ async def connect(
     session_timeout_s: float = 18.0,
     connect_timeout_s: float = 18.0,
     max_in_flight: int = _MAX_IN_FLIGHT,
+    security: ZooKeeperSecurity = OPEN,
 ) -> "KazooTree":
-    """Open a session on `host:port,host:port/chroot`; the chroot is created if it is missing.
+    """Opens a session on `host:port,host:port/chroot`; the chroot is created if it is missing.
 
-    At most `max_in_flight` requests are unanswered at a time; more wait their turn.
+    At most `max_in_flight` requests wait for a response at a time; the others are queued.
     """
-    tree = KazooTree(hosts, session_timeout_s, max_in_flight)
+    tree = KazooTree(hosts, session_timeout_s, max_in_flight, security)
     try:
         await tree.open(connect_timeout_s)
     except BaseException:
@@ -77,14 +86,19 @@ async def connect(
 class KazooTree:
     """One session on a real ensemble: a `MetadataTree`.
 
-    After LOST a new session is opened as soon as a server can be reached, for ever (KAFKA-5473).
+    After LOST a new session is opened as soon as a server is reachable (KAFKA-5473).
     """
 
     def __init__(
-        self, hosts: str, session_timeout_s: float, max_in_flight: int = _MAX_IN_FLIGHT
+        self,
+        hosts: str,
+        session_timeout_s: float,
+        max_in_flight: int = _MAX_IN_FLIGHT,
+        security: ZooKeeperSecurity = OPEN,
     ) -> None:
         self._hosts = hosts
-        # Waiting requests go on in the order in which they came.
+        self._security = security
+        # Waiting requests are sent in the order of their calls.
         self._in_flight = asyncio.Semaphore(max_in_flight)
         self._timeout_s = session_timeout_s
         self._loop = asyncio.get_running_loop()
@@ -94,10 +108,12 @@ class KazooTree:
             timeout=session_timeout_s,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 2.0},
             logger=self._complaints,
+            **security.client_options(),
         )
         self._state = SessionState.LOST
         self._session_id = 0
         self._connected = asyncio.Event()
+        self._request_time = Histogram()
         self._listeners: list[SessionListener] = []
         self._outstanding: dict[tuple[str, str, Watch], Callable[[WatchedEvent], None]] = {}
 
@@ -109,13 +125,20 @@ class KazooTree:
     def state(self) -> SessionState:
         return self._state
 
+    @property
+    def request_time(self) -> Histogram:
+        return self._request_time
+
     def add_session_listener(self, listener: SessionListener) -> None:
         self._listeners.append(listener)
 
     async def open(self, timeout_s: float) -> None:
-        """Connect; UnavailableError when no server answers in time."""
+        """Connects; raises UnavailableError if no server responds in time."""
         self._client.add_listener(self._on_state_in_kazoo)
         self._client.start_async()
+        # kazoo's own exit handler would stop its threads before the tree's owner, which is closed
+        # at exit as well, has removed its nodes and ended the session.
+        atexit.unregister(self._client.handler.stop)
         try:
             await asyncio.wait_for(self._connected.wait(), timeout_s)
         except TimeoutError as error:
@@ -123,7 +146,8 @@ class KazooTree:
             cause = self._complaints.last_complaint
             raise UnavailableError(f"{text}: {cause}" if cause else text) from error
         if self._client.chroot:
-            await self._result(self._client.ensure_path_async("/"), "/")
+            acl = self._security.acl_of("/")
+            await self._result(self._client.ensure_path_async("/", acl), "/")
 
     async def close(self) -> None:
         if self._state is SessionState.CLOSED:
@@ -132,7 +156,7 @@ class KazooTree:
         self._complaints.close()
         self._connected.set()
         self._outstanding.clear()
-        await self._loop.run_in_executor(None, self._stop_client)
+        await self._stopped()
         for listener in self._listeners:
             self._loop.call_soon(listener, SessionState.CLOSED)
 
@@ -144,7 +168,13 @@ class KazooTree:
         return result
 
     async def ensure_path(self, path: str) -> None:
-        await self._read(lambda: self._client.ensure_path_async(path), path)
+        if not self._security.set_acl:
+            await self._read(lambda: self._client.ensure_path_async(path), path)
+            return
+        for step in ancestors_of(path):  # each with its own ACL
+            if await self.exists(step) is None:
+                with contextlib.suppress(NodeExistsError):
+                    await self.create(step)
 
     async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
         relay = self._relay(path, "data", watch)
@@ -177,10 +207,10 @@ class KazooTree:
             try:
                 return await self._send(ops)
             except ConnectionLossError:
-                fate = await fate_of(self, ops)
-                if fate is Fate.APPLIED:
+                outcome = await outcome_of(self, ops)
+                if outcome is WriteOutcome.APPLIED:
                     return await results_of(self, ops)
-                if fate is Fate.UNKNOWN:
+                if outcome is WriteOutcome.UNKNOWN:
                     raise
         raise ConnectionLossError(f"the connection to {self._hosts} keeps failing")
 
@@ -194,13 +224,13 @@ class KazooTree:
         await self._until_connected()
         transaction = self._client.transaction()
         for op in ops:
-            add_op(transaction, op)
+            add_op(transaction, op, self._security.acl_of(op.path))
         async with self._in_flight:
             answer = await self._result(transaction.commit_async(), ops[0].path)
         return multi_results(ops, answer)
 
     async def _read(self, start: Callable[[], Any], path: str) -> Any:
-        """Reads are repeated when the connection fails: asking twice does no harm."""
+        """Repeats a read when the connection fails: a read has no side effects."""
         for _ in range(_ATTEMPTS):
             await self._until_connected()
             try:
@@ -220,18 +250,23 @@ class KazooTree:
             raise SessionLostError(f"session {self._session_id:#x} has ended")
 
     async def _result(self, answer: Any, path: str) -> Any:
-        """Await kazoo's answer, which comes in one of its threads."""
+        """Waits for the result of a kazoo call, which one of its threads provides."""
+        started_ns = perf_counter_ns()
         future: asyncio.Future[Any] = self._loop.create_future()
         answer.rawlink(lambda done: self._call_soon(_transfer, done, future))
         try:
             return await future
         except kazoo_errors.KazooException as error:
             raise tree_error(error, path) from error
+        finally:
+            self._request_time.record(perf_counter_ns() - started_ns)
 
     def _relay(
         self, path: str, kind: str, watch: Watch | None
     ) -> Callable[[WatchedEvent], None] | None:
-        """kazoo's callback for a watch, the same one while it is outstanding: it fires once."""
+        """Returns kazoo's callback for a watch; the same one while it is set, because it fires
+        once.
+        """
         if watch is None:
             return None
         key = (path, kind, watch)
@@ -270,12 +305,20 @@ class KazooTree:
                 listener(state)
 
     def _call_soon(self, callback: Callable[..., None], *args: object) -> None:
-        """From kazoo's threads; a loop that is closed needs no more news."""
+        """Called in kazoo's threads; does nothing after the loop was closed."""
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(callback, *args)
 
+    async def _stopped(self) -> None:
+        try:
+            stopped = self._loop.run_in_executor(None, self._stop_client)
+        except RuntimeError:  # No thread can be started at interpreter exit.
+            self._stop_client()
+        else:
+            await stopped
+
     def _stop_client(self) -> None:
-        """Blocks until kazoo's threads have ended; one that hangs is left to end by itself."""
+        """Blocks until kazoo's threads have ended, or logs that one did not in time."""
         try:
             self._client.stop()
             self._client.close()

@@ -1,15 +1,16 @@
-"""kazoo's values in the tree's words: operations, results, errors, states, events. Pure.
+"""Converts operations, results, errors, states and events between kazoo and the port; kazoo's log.
 
-Everything kazoo returns, raises or reports passes here and is known to nobody else by kazoo's
-names. What it does not do: send, wait or retry; that is `kazoo_tree`'s business.
+No IO: `kazoo_tree` sends, waits and retries.
 """
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
 from kazoo import exceptions as kazoo_errors
 from kazoo.protocol.states import EventType, KazooState
 
+from barnabas.model.clock import Clock
 from barnabas.zk.tree import (
     BadVersionError,
     CheckOp,
@@ -51,11 +52,13 @@ _STATES = {
 }
 
 
-def add_op(transaction: Any, op: Op) -> None:
-    """Put one operation of a multi into kazoo's transaction."""
+def add_op(transaction: Any, op: Op, acl: Sequence[Any] | None = None) -> None:
+    """Adds one operation of a multi to kazoo's transaction; `acl` is that of a new node."""
     match op:
         case CreateOp():
-            transaction.create(op.path, op.data, ephemeral=op.ephemeral, sequence=op.sequential)
+            transaction.create(
+                op.path, op.data, acl, ephemeral=op.ephemeral, sequence=op.sequential
+            )
         case SetOp():
             transaction.set_data(op.path, op.data, op.version)
         case DeleteOp():
@@ -65,7 +68,7 @@ def add_op(transaction: Any, op: Op) -> None:
 
 
 def multi_results(ops: Sequence[Op], results: Sequence[Any]) -> list[OpResult]:
-    """The results of a transaction; MultiError names the operation it was refused for."""
+    """Returns the results of a transaction; MultiError names the operation that failed."""
     for index, (op, result) in enumerate(zip(ops, results, strict=True)):
         if _is_cause(result):
             raise MultiError(index, op, tree_error(result, op.path))
@@ -73,7 +76,7 @@ def multi_results(ops: Sequence[Op], results: Sequence[Any]) -> list[OpResult]:
 
 
 def tree_error(error: Exception, path: str) -> TreeError:
-    """The error to raise for one of kazoo's."""
+    """Returns the error of the port for an error of kazoo."""
     about_a_node = _ABOUT_A_NODE.get(type(error))
     if about_a_node is not None:
         return about_a_node(path)
@@ -104,12 +107,12 @@ def session_state(state: str) -> SessionState:
 
 
 def watch_kind(event_type: str) -> WatchKind:
-    """What an event says; DROPPED for those that only say that the watch is gone."""
+    """Returns the kind of an event; DROPPED if it only means that the watch is gone."""
     return _WATCH_KINDS.get(event_type, WatchKind.DROPPED)
 
 
 def _is_cause(result: object) -> bool:
-    """In a refused multi, the others are marked as rolled back or never tried."""
+    """Whether this error caused the failure of a multi; the other operations were rolled back."""
     bystander = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
     return isinstance(result, Exception) and not isinstance(result, bystander)
 
@@ -118,3 +121,42 @@ def _op_result(result: Any) -> OpResult:
     if isinstance(result, str):
         return result
     return None if result is True else stat_of(result)
+
+
+# --- log of kazoo --------------------------------------------------------------------------------
+
+
+REPEAT_MS = 60_000
+
+
+class KazooLog(logging.LoggerAdapter[logging.Logger]):
+    """A logger for one client; called from kazoo's thread."""
+
+    def __init__(self, logger: logging.Logger, hosts: str, clock: Clock) -> None:
+        super().__init__(logger, {})
+        self.last_complaint = ""
+        self._hosts = hosts
+        self._clock = clock
+        self._said_at: dict[str, int] = {}
+        self._closed = False
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        if level < logging.WARNING:
+            super().log(level, msg, *args, **kwargs)
+            return
+        text = str(msg) % args if args else str(msg)
+        self.last_complaint = text
+        if self._closed:
+            return
+        now, said_at = self._clock.monotonic_ms(), self._said_at.get(text)
+        if said_at is None or now - said_at >= REPEAT_MS:
+            self._said_at[text] = now
+            super().log(level, "%s: %s", self._hosts, text, **kwargs)
+
+    def connected(self) -> None:
+        """Logs every message again, because the connection was restored."""
+        self._said_at.clear()
+
+    def close(self) -> None:
+        """Logs nothing more, because the client is being stopped."""
+        self._closed = True

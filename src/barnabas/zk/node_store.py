@@ -1,8 +1,8 @@
-"""Nodes in memory and the staging of writes on them: the rules of the tree, without IO.
+"""Nodes in memory and staged writes: the rules of the tree, without IO.
 
-A write is tried on a `StagedTree`, an overlay that holds only what would change. Nothing touches
-the base until the overlay is merged, so a refused multi leaves no trace and a batch of writes can
-be made durable before anyone can read it. Overlays nest: a multi on a batch on the base.
+A write is applied to a `StagedTree`, an overlay that contains only changes. The base does not
+change until the overlay is merged, so a rejected multi has no effect and a batch of writes is
+durable before it is visible. Overlays are nested: a multi on a batch on the base.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ PERSISTENT = 0
 """The owner of a node that no session owns."""
 
 
-class Node(NamedTuple):
+class TreeNode(NamedTuple):
     """One node. `created` counts the children ever created: the next sequential number."""
 
     data: bytes
@@ -59,17 +59,17 @@ class Node(NamedTuple):
         )
 
 
-ROOT = Node(b"", 0, 0, 0, 0, PERSISTENT, 0, 0, 0)
+ROOT = TreeNode(b"", 0, 0, 0, 0, PERSISTENT, 0, 0, 0)
 
 
 class Nodes(Protocol):
     """Anything that finds a node by path."""
 
-    def lookup(self, path: str) -> Node | None: ...
+    def lookup(self, path: str) -> TreeNode | None: ...
 
 
 class Origin(NamedTuple):
-    """Who writes, and the transaction number and time that the write carries."""
+    """The session that writes, and the transaction number and time of the write."""
 
     session_id: int
     zxid: int
@@ -77,14 +77,14 @@ class Origin(NamedTuple):
 
 
 class NodeStore:
-    """The committed nodes with their children and owners indexed. Owned by one loop."""
+    """The committed nodes, indexed by parent and by owner. Owned by one loop."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {"/": ROOT}
+        self._nodes: dict[str, TreeNode] = {"/": ROOT}
         self._children: dict[str, set[str]] = {"/": set()}
         self._owned: dict[int, set[str]] = {}
 
-    def lookup(self, path: str) -> Node | None:
+    def lookup(self, path: str) -> TreeNode | None:
         return self._nodes.get(path)
 
     def children(self, path: str) -> list[str]:
@@ -94,7 +94,7 @@ class NodeStore:
         """Paths of a session's ephemeral nodes."""
         return sorted(self._owned.get(session_id, ()))
 
-    def put(self, path: str, node: Node) -> None:
+    def put(self, path: str, node: TreeNode) -> None:
         if path not in self._nodes:
             self._children[path] = set()
             if path != "/":
@@ -112,8 +112,8 @@ class NodeStore:
         if node.owner != PERSISTENT:
             self._owned[node.owner].discard(path)
 
-    def load(self, rows: Iterator[tuple[str, Node]]) -> None:
-        """Fill an empty store from rows in path order; parents sort before their children."""
+    def load(self, rows: Iterator[tuple[str, TreeNode]]) -> None:
+        """Fills an empty store from rows in path order; parents precede their children."""
         for path, node in rows:
             self.put(path, node)
         for path, names in self._children.items():
@@ -123,23 +123,24 @@ class NodeStore:
 class StagedTree:
     """Changes on top of `base`, not yet visible there.
 
-    `changes` maps a path to its new node, or None when it goes; `durable` names the paths that
-    must reach the disk: ephemeral nodes never do, since no session outlives the process.
+    `changes` maps a path to its new node, or None if it is deleted; `durable` are the paths that
+    must be written to the disk. Ephemeral nodes are not written, because no session outlives the
+    process.
     """
 
     def __init__(self, base: Nodes) -> None:
         self._base = base
-        self.changes: dict[str, Node | None] = {}
+        self.changes: dict[str, TreeNode | None] = {}
         self.durable: set[str] = set()
         self.events: list[tuple[WatchKind, str]] = []
 
-    def lookup(self, path: str) -> Node | None:
+    def lookup(self, path: str) -> TreeNode | None:
         if path in self.changes:
             return self.changes[path]
         return self._base.lookup(path)
 
     def multi(self, ops: Sequence[Op], origin: Origin) -> list[OpResult]:
-        """Stage all operations or none; a single operation raises its own error."""
+        """Stages all operations or none; a single operation raises its error directly."""
         attempt = StagedTree(self)
         results: list[OpResult] = []
         for index, op in enumerate(ops):
@@ -156,7 +157,9 @@ class StagedTree:
             self._delete(DeleteOp(path), origin)
 
     def commit_to(self, store: NodeStore) -> None:
-        """Make the changes visible: children go before their parents and come after them."""
+        """Makes the changes visible: deletes children before parents, creates them after
+        parents.
+        """
         for path in sorted(self.changes, reverse=True):
             if self.changes[path] is None:
                 store.remove(path)
@@ -195,7 +198,7 @@ class StagedTree:
             raise NodeExistsError(path)
         owner = origin.session_id if op.ephemeral else PERSISTENT
         zxid, now_ms = origin.zxid, origin.now_ms
-        self._put(path, Node(op.data, zxid, zxid, 0, 0, owner, 0, now_ms, now_ms))
+        self._put(path, TreeNode(op.data, zxid, zxid, 0, 0, owner, 0, now_ms, now_ms))
         self._put_parent(parent_path, parent, 1, durable=owner == PERSISTENT)
         self.events += ((WatchKind.CREATED, path), (WatchKind.CHILD, parent_path))
         return path
@@ -223,14 +226,14 @@ class StagedTree:
         self._put_parent(parent_path, self._existing(parent_path), -1, durable=False)
         self.events += ((WatchKind.DELETED, op.path), (WatchKind.CHILD, parent_path))
 
-    def _put(self, path: str, node: Node) -> None:
+    def _put(self, path: str, node: TreeNode) -> None:
         self.changes[path] = node
         if node.owner == PERSISTENT:
             self.durable.add(path)
 
-    def _put_parent(self, path: str, parent: Node, difference: int, *, durable: bool) -> None:
-        # The count of children is found again on loading; only the sequence counter is written,
-        # and only when a node that survives the process took a number.
+    def _put_parent(self, path: str, parent: TreeNode, difference: int, *, durable: bool) -> None:
+        # The number of children is computed on loading. Only the sequence counter is written, and
+        # only if a persistent node used a number.
         self.changes[path] = parent._replace(
             num_children=parent.num_children + difference,
             created=parent.created + max(difference, 0),
@@ -238,13 +241,13 @@ class StagedTree:
         if durable:
             self.durable.add(path)
 
-    def _existing(self, path: str) -> Node:
+    def _existing(self, path: str) -> TreeNode:
         node = self.lookup(path)
         if node is None:
             raise NoNodeError(path)
         return node
 
 
-def _check_version(path: str, node: Node, version: int) -> None:
+def _check_version(path: str, node: TreeNode, version: int) -> None:
     if version not in (ANY_VERSION, node.version):
         raise BadVersionError(path)

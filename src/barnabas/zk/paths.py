@@ -1,4 +1,4 @@
-"""Where Kafka keeps what in the tree. All paths are below the chroot, if there is one.
+"""Kafka's paths in the metadata tree, relative to the chroot.
 
 Names that users choose are checked (`model.topic_names`) or sanitised (`sanitize`) before they
 become part of a path.
@@ -40,6 +40,10 @@ ACL_CHANGE_PREFIX = "/kafka-acl-changes/acl_changes_"
 EXTENDED_ACLS = "/kafka-acl-extended"
 EXTENDED_ACL_CHANGES = "/kafka-acl-extended-changes"
 EXTENDED_ACL_CHANGE_PREFIX = "/kafka-acl-extended-changes/acl_changes_"
+
+DELEGATION_TOKENS = "/delegation_token/tokens"
+DELEGATION_TOKEN_CHANGES = "/delegation_token/token_changes"
+DELEGATION_TOKEN_CHANGE_PREFIX = "/delegation_token/token_changes/token_change_"
 
 PERSISTENT_ROOTS = (
     CONSUMERS,
@@ -89,12 +93,12 @@ def config(kind: str, name: str) -> str:
 
 
 def config_entity(kind: str, name: str) -> str:
-    """An entity as config change notifications name it: `topics/orders`."""
+    """Returns an entity as in config change notifications: `topics/orders`."""
     return f"{kind}/{name if name == DEFAULT_ENTITY else sanitize(name)}"
 
 
 def user_client_entity(user: str, client_id: str) -> str:
-    """The quota entity of one client id of one user: `users/alice/clients/etl`."""
+    """Returns the quota entity of a client id of a user: `users/alice/clients/etl`."""
     return f"{config_entity('users', user)}/{config_entity('clients', client_id)}"
 
 
@@ -104,6 +108,10 @@ def acls(resource_type: str, name: str) -> str:
 
 def prefixed_acls(resource_type: str, name: str) -> str:
     return f"{EXTENDED_ACLS}/prefixed/{resource_type}/{name}"
+
+
+def delegation_token(token_id: str) -> str:
+    return f"{DELEGATION_TOKENS}/{token_id}"
 
 
 def consumer_ids(group: str) -> str:
@@ -131,12 +139,12 @@ def consumer_offset(group: str, of: TopicPartition) -> str:
 
 
 def sanitize(name: str) -> str:
-    """A user-chosen name as Kafka's Sanitizer writes it: URL-encoded, blank as %20, * as %2A.
+    """Returns a name as Kafka's Sanitizer writes it: URL-encoded, blank as %20, * as %2A.
 
     >>> sanitize("a*b/c"), sanitize("~")
     ('a%2Ab%2Fc', '%7E')
     """
-    # Java's URLEncoder leaves letters, digits and .-_ alone; Python also leaves the tilde.
+    # Java's URLEncoder keeps letters, digits and .-_; Python also keeps the tilde.
     return quote(name, safe="").replace("~", "%7E")
 
 

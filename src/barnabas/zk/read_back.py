@@ -1,9 +1,8 @@
-"""Finding out whether a write happened whose answer was lost.
+"""Determines whether a write was applied if its response was lost.
 
-A write is all or nothing, so one operation whose effect can be told from the tree settles the
-whole write. What can be told: an ephemeral node by its owner, data under an expected version by
-the version it has now. What cannot: a sequential node, and a version that has moved on by more
-than one.
+A write is all or nothing, so one operation with a recognizable effect decides for the whole write.
+Recognizable are an ephemeral node, by its owner, and data with an expected version, by the current
+version. Not recognizable are a sequential node, and a version that has increased by more than one.
 """
 
 import enum
@@ -23,27 +22,27 @@ from barnabas.zk.tree import (
 )
 
 
-class Fate(enum.Enum):
-    """What became of a write."""
+class WriteOutcome(enum.Enum):
+    """Whether a write was applied."""
 
     APPLIED = "applied"
     NOT_APPLIED = "not applied"
     UNKNOWN = "unknown"
 
 
-async def fate_of(tree: MetadataTree, ops: Sequence[Op]) -> Fate:
-    """Whether these operations, sent in the current session, took effect."""
+async def outcome_of(tree: MetadataTree, ops: Sequence[Op]) -> WriteOutcome:
+    """Returns whether these operations, sent in the current session, were applied."""
     if any(isinstance(op, CreateOp) and op.sequential for op in ops):
-        return Fate.UNKNOWN
+        return WriteOutcome.UNKNOWN
     for op in sorted(ops, key=_how_telling):
-        fate = await _fate_of_one(tree, op)
-        if fate is not Fate.UNKNOWN:
-            return fate
-    return Fate.UNKNOWN
+        outcome = await _outcome_of_one(tree, op)
+        if outcome is not WriteOutcome.UNKNOWN:
+            return outcome
+    return WriteOutcome.UNKNOWN
 
 
 async def results_of(tree: MetadataTree, ops: Sequence[Op]) -> list[OpResult]:
-    """The answers that were lost, for operations that are known to have been applied."""
+    """Returns the results of operations that were applied."""
     return [await _result_of(tree, op) for op in ops]
 
 
@@ -61,41 +60,41 @@ def _how_telling(op: Op) -> int:
             return 4
 
 
-async def _fate_of_one(tree: MetadataTree, op: Op) -> Fate:
+async def _outcome_of_one(tree: MetadataTree, op: Op) -> WriteOutcome:
     match op:
         case CreateOp():
-            return await _fate_of_create(tree, op)
+            return await _outcome_of_create(tree, op)
         case SetOp():
-            return await _fate_of_set(tree, op)
+            return await _outcome_of_set(tree, op)
         case DeleteOp():
             there = await tree.exists(op.path) is not None
-            return Fate.NOT_APPLIED if there else Fate.APPLIED
+            return WriteOutcome.NOT_APPLIED if there else WriteOutcome.APPLIED
         case CheckOp():
-            return Fate.UNKNOWN
+            return WriteOutcome.UNKNOWN
 
 
-async def _fate_of_create(tree: MetadataTree, op: CreateOp) -> Fate:
+async def _outcome_of_create(tree: MetadataTree, op: CreateOp) -> WriteOutcome:
     try:
         data, stat = await tree.get(op.path)
     except NoNodeError:
-        return Fate.NOT_APPLIED
+        return WriteOutcome.NOT_APPLIED
     owner = tree.session_id if op.ephemeral else 0
     ours = stat.ephemeral_owner == owner and data == op.data
-    return Fate.APPLIED if ours else Fate.NOT_APPLIED
+    return WriteOutcome.APPLIED if ours else WriteOutcome.NOT_APPLIED
 
 
-async def _fate_of_set(tree: MetadataTree, op: SetOp) -> Fate:
+async def _outcome_of_set(tree: MetadataTree, op: SetOp) -> WriteOutcome:
     try:
         data, stat = await tree.get(op.path)
     except NoNodeError:
-        return Fate.UNKNOWN
+        return WriteOutcome.UNKNOWN
     if op.version == ANY_VERSION:
-        return Fate.APPLIED if data == op.data else Fate.NOT_APPLIED
+        return WriteOutcome.APPLIED if data == op.data else WriteOutcome.NOT_APPLIED
     if stat.version == op.version:
-        return Fate.NOT_APPLIED
+        return WriteOutcome.NOT_APPLIED
     if stat.version == op.version + 1:
-        return Fate.APPLIED if data == op.data else Fate.NOT_APPLIED
-    return Fate.UNKNOWN
+        return WriteOutcome.APPLIED if data == op.data else WriteOutcome.NOT_APPLIED
+    return WriteOutcome.UNKNOWN
 
 
 async def _result_of(tree: MetadataTree, op: Op) -> OpResult:

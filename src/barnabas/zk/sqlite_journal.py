@@ -1,12 +1,12 @@
 """The embedded tree on disk: one SQLite file, one row per persistent node.
 
-Rows hold path, data, czxid, mzxid, version, count of children ever created, ctime and mtime.
-The one row of `opening` counts the openings of the file. That generation becomes the upper half
-of every transaction number, as the leader's epoch does in ZooKeeper, so numbers grow over
-restarts although the transactions on ephemeral nodes are never written.
+Rows contain path, data, czxid, mzxid, version, number of children ever created, ctime and mtime.
+The only row of `opening` counts how often the file was opened. This number is the upper half of
+every transaction number, like the leader's epoch in ZooKeeper. So transaction numbers increase over
+restarts, although transactions on ephemeral nodes are not written.
 
-Write-ahead logging with synchronous=FULL: a commit is one append and one fsync, and what was
-committed survives power loss. The exclusive lock keeps a second process out.
+Write-ahead logging with synchronous=FULL: a commit is one append and one fsync, and survives a
+power loss. The exclusive lock prevents the use by a second process.
 """
 
 import logging
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from barnabas.model.errors import LocalError
-from barnabas.zk.node_store import PERSISTENT, Node
+from barnabas.zk.node_store import PERSISTENT, TreeNode
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ _PUT = "INSERT OR REPLACE INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class SqliteJournal:
-    """Opened and read once on the loop, then committed to from one worker thread at a time."""
+    """Opened and read once on the loop; afterwards one worker thread at a time commits."""
 
     def __init__(self, path: Path) -> None:
         _make_private(path)
@@ -56,7 +56,7 @@ class SqliteJournal:
         execute("BEGIN IMMEDIATE")
         version = execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, _SCHEMA_VERSION):
-            raise LocalError(f"its format {version} is not known")
+            raise LocalError(f"its format {version} is unknown")
         execute(_NODES)
         execute(_OPENINGS)
         execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
@@ -64,17 +64,17 @@ class SqliteJournal:
         execute("COMMIT")
         return generation
 
-    def rows(self) -> Iterator[tuple[str, Node]]:
+    def rows(self) -> Iterator[tuple[str, TreeNode]]:
         """All nodes, parents before children."""
         query = "SELECT path, data, czxid, mzxid, version, created, ctime_ms, mtime_ms FROM node"
         for path, data, czxid, mzxid, version, created, ctime_ms, mtime_ms in self._db.execute(
             query + " ORDER BY path"
         ):
-            node = Node(data, czxid, mzxid, version, created, PERSISTENT, 0, ctime_ms, mtime_ms)
+            node = TreeNode(data, czxid, mzxid, version, created, PERSISTENT, 0, ctime_ms, mtime_ms)
             yield path, node
 
-    def commit(self, changes: Iterable[tuple[str, Node | None]]) -> None:
-        """Write a batch of changes durably; on an error nothing of it is kept."""
+    def commit(self, changes: Iterable[tuple[str, TreeNode | None]]) -> None:
+        """Writes a batch of changes durably; after an error none of them is stored."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             for path, node in changes:
@@ -85,7 +85,7 @@ class SqliteJournal:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _write(self, path: str, node: Node | None) -> None:
+    def _write(self, path: str, node: TreeNode | None) -> None:
         if node is None:
             self._db.execute("DELETE FROM node WHERE path = ?", (path,))
             return
@@ -97,9 +97,10 @@ class SqliteJournal:
 
 
 def _make_private(path: Path) -> None:
-    """The tree holds SCRAM keys. SQLite gives its write-ahead log the mode of the file itself.
+    """Allows only the owner to read the file, because the tree contains SCRAM keys.
 
-    An existing file is not opened here: closing it would drop the locks of this process on it.
+    SQLite creates its write-ahead log with the same mode. An existing file is not opened here:
+    closing it would release the locks of this process on it.
     """
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

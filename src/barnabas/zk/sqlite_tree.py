@@ -1,12 +1,12 @@
 """The embedded metadata tree: ZooKeeper's behaviour in one process, durable in a SQLite file.
 
-All nodes live in memory, reads never touch the disk. Writes queue up; one task stages all that
-wait, commits them as one transaction in a worker thread, then makes them visible, fires watches
-and answers. So a write that was answered is on disk, writes that arrive together share an fsync,
-and the loop never waits for the disk. Without a file the tree lives and dies with its store.
+All nodes are in memory; reads do not use the disk. Writes are queued. One task stages all queued
+writes, commits them as one transaction in a worker thread, then makes them visible, fires watches
+and completes the calls. So a completed write is on disk, concurrent writes share an fsync, and the
+loop never waits for the disk. Without a file the tree is lost with its store.
 
-Several sessions share one store: the brokers of a cluster in one process, or of a test. What a
-session does by itself is in `embedded_session`.
+Several sessions share one store: the brokers of a cluster in one process, or of a test.
+`embedded_session` implements the sessions.
 """
 
 import asyncio
@@ -44,9 +44,9 @@ class _Write:
 
 
 class EmbeddedStore:
-    """The tree itself. Open it on a running loop; `session()` hands out sessions.
+    """The tree itself. Open it on a running loop; `session()` creates sessions.
 
-    On opening, no session of an earlier process is alive, so no ephemeral node is either.
+    No session of an earlier process exists at that time, and so no ephemeral node.
     """
 
     def __init__(self, clock: Clock, path: Path | None = None) -> None:
@@ -90,10 +90,9 @@ class EmbeddedStore:
         return session_id
 
     async def write(self, session_id: int, ops: Sequence[Op] | None) -> list[OpResult]:
-        """Queue a write, or with None the end of the session, and wait until it is durable.
+        """Queues a write, or with None the end of the session, and waits until it is durable.
 
-        The work is the writer task's, so a caller that is cancelled while waiting cannot leave
-        memory and disk different.
+        The writer task does the work, so memory and disk stay equal if the caller is cancelled.
         """
         loop = asyncio.get_running_loop()
         answer: _Answer = loop.create_future()
@@ -140,7 +139,7 @@ class EmbeddedStore:
             return error
 
     def _stage_ends_alone(self, batch: list[_Write]) -> StagedTree:
-        """The sessions that ended in a batch that failed: they end all the same."""
+        """Stages the ends of sessions in a batch that failed: the sessions end nevertheless."""
         staged = StagedTree(self._nodes)
         for write in batch:
             if write.ops is None:
@@ -149,7 +148,7 @@ class EmbeddedStore:
         return staged
 
     def _ephemerals(self, staged: StagedTree, session_id: int) -> list[str]:
-        """A session's nodes, with what earlier writes of the same batch created and removed."""
+        """Returns a session's nodes, including the changes of earlier writes in the same batch."""
         paths = {*self._nodes.owned_by(session_id), *staged.changes}
         found = ((path, staged.lookup(path)) for path in paths)
         return sorted(path for path, node in found if node and node.owner == session_id)

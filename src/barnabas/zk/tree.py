@@ -1,16 +1,16 @@
-"""The metadata tree port: what the cluster needs of ZooKeeper, and nothing else.
+"""The port of the metadata tree: the part of ZooKeeper's API that a cluster needs.
 
-A tree of small nodes with versions, ephemeral nodes that die with their session, sequential
+A tree of small nodes with versions, ephemeral nodes that are deleted with their session, sequential
 names, one-shot watches and atomic multi-writes. Two adapters implement it: `sqlite_tree` for a
-broker that runs alone and `kazoo_tree` for a ZooKeeper ensemble. Both pass one contract suite.
+single broker and `kazoo_tree` for a ZooKeeper ensemble. Both pass one contract suite.
 
 Two rules make the port safe to program against:
 
-- A watch fires at most once. It may fire without a change (`WatchKind.DROPPED`, when the
-  connection was lost and the server's memory of the watch with it), so a reader always reads
-  again instead of trusting the event.
-- `ConnectionLossError` on a write means that nobody knows whether it happened. Adapters resolve
-  what they can by reading back; callers make every write conditional on a version.
+- A watch fires at most once. It may fire without a change (`WatchKind.DROPPED`, when the connection
+and with it the server's watch was lost), so a reader always reads the node again and ignores the
+contents of the event.
+- After `ConnectionLossError` it is unknown whether a write was applied. Adapters determine it by
+reading if possible; callers make every write conditional on a version.
 """
 
 import enum
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.model.errors import BarnabasError
+from barnabas.runtime.metrics import Histogram
 
 ANY_VERSION = -1
 MAX_NODE_BYTES = 1_000_000
@@ -26,7 +27,7 @@ MAX_NODE_BYTES = 1_000_000
 
 
 class TreeError(BarnabasError):
-    """Root of what the metadata tree can refuse."""
+    """Base class of errors of the metadata tree."""
 
 
 class NodeError(TreeError):
@@ -45,7 +46,7 @@ class NoNodeError(NodeError):
 
 
 class NodeExistsError(NodeError):
-    """The node to create is there already."""
+    """The node to create exists already."""
 
 
 class BadVersionError(NodeError):
@@ -61,15 +62,17 @@ class NoChildrenForEphemeralsError(NodeError):
 
 
 class NodeTooLargeError(NodeError):
-    """The data would not pass ZooKeeper's limit for one packet; nothing was sent."""
+    """The data exceeds ZooKeeper's limit for one packet; nothing was sent."""
 
 
 class SessionLostError(TreeError):
-    """The session has ended and its ephemeral nodes are gone; so has the right to act on it."""
+    """The session has ended, its ephemeral nodes are deleted, and its owner must not act any
+    more.
+    """
 
 
 class ConnectionLossError(TreeError):
-    """The connection failed; whether the operation happened is not known."""
+    """The connection failed; it is unknown whether the operation was applied."""
 
     @property
     def retriable(self) -> bool:
@@ -77,7 +80,7 @@ class ConnectionLossError(TreeError):
 
 
 class MultiError(TreeError):
-    """A multi that was refused as a whole, with the operation that failed and why."""
+    """A multi was rejected; has the operation that failed and its error."""
 
     def __init__(self, index: int, operation: "Op", cause: TreeError) -> None:
         super().__init__(index, operation, cause)
@@ -93,9 +96,10 @@ class SessionState(enum.Enum):
     """The session as its owner must treat it.
 
     - CONNECTED: act.
-    - SUSPENDED: the connection is down, the session may live or not: stop acting as leader or
-      controller, keep the state. Leads to CONNECTED or LOST.
-    - LOST: the session is over, its ephemeral nodes and watches are gone: drop all that it held.
+    - SUSPENDED: the connection is lost and the session may have expired: stop acting as leader or
+    controller, keep the state. Leads to CONNECTED or LOST.
+    - LOST: the session has ended, its ephemeral nodes and watches are deleted: drop all state of
+    it.
       CONNECTED follows with a new session id.
     - CLOSED: by `close()`; final.
     """
@@ -107,7 +111,7 @@ class SessionState(enum.Enum):
 
 
 class WatchKind(enum.Enum):
-    """What a watch saw."""
+    """The change that fired a watch."""
 
     CREATED = "created"
     DELETED = "deleted"
@@ -118,7 +122,7 @@ class WatchKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """The one event a watch delivers."""
+    """The only event of a watch."""
 
     kind: WatchKind
     path: str
@@ -132,7 +136,7 @@ SessionListener = Callable[[SessionState], None]
 class Stat:
     """A node's bookkeeping. `ephemeral_owner` is 0 for persistent nodes.
 
-    The last three are ZooKeeper's own, for its shell; the embedded tree does not keep them.
+    The last three are for ZooKeeper's shell; the embedded tree does not have them.
     """
 
     czxid: int
@@ -168,7 +172,7 @@ class SetOp:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOp:
-    """Delete a node that has no children."""
+    """Deletes a node that has no children."""
 
     path: str
     version: int = ANY_VERSION
@@ -196,30 +200,37 @@ class MetadataTree(Protocol):
     @property
     def state(self) -> SessionState: ...
 
+    @property
+    def request_time(self) -> Histogram:
+        """Metric: nanoseconds from a request to its response."""
+        ...
+
     def add_session_listener(self, listener: SessionListener) -> None:
-        """Tell `listener` each later change of state, on the loop, in order."""
+        """Calls `listener` for each later change of state, on the loop, in order."""
         ...
 
     async def create(
         self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
     ) -> str:
-        """Create a node and return its path, which a sequential node gets a number added to."""
+        """Creates a node and returns its path, with the number of a sequential node."""
         ...
 
     async def ensure_path(self, path: str) -> None:
-        """Create the node and its ancestors, without data, where they are missing."""
+        """Creates the node and its ancestors, without data, if they are missing."""
         ...
 
     async def get(self, path: str, watch: Watch | None = None) -> tuple[bytes, Stat]:
-        """Data and stat; NoNodeError, and no watch left, when there is no node."""
+        """Returns data and stat; raises NoNodeError, without setting the watch, if there is no
+        node.
+        """
         ...
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
-        """The stat or None; the watch is left in either case."""
+        """Returns the stat or None; the watch is set in either case."""
         ...
 
     async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
-        """Replace the data when the version is still the given one."""
+        """Replaces the data if the version is the given one."""
         ...
 
     async def delete(self, path: str, version: int = ANY_VERSION) -> None: ...
@@ -229,11 +240,11 @@ class MetadataTree(Protocol):
         ...
 
     async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
-        """All of it or none of it; MultiError names the operation that was refused."""
+        """Runs all operations or none; MultiError names the operation that failed."""
         ...
 
     async def close(self) -> None:
-        """End the session: its ephemeral nodes go at once."""
+        """Ends the session; its ephemeral nodes are deleted at once."""
         ...
 
 
@@ -254,7 +265,7 @@ def name_of(path: str) -> str:
 
 
 def ancestors_of(path: str) -> list[str]:
-    """The path and all above it except the root, top first.
+    """Returns the path and its ancestors without the root, top first.
 
     >>> ancestors_of("/a/b")
     ['/a', '/a/b']
@@ -264,6 +275,6 @@ def ancestors_of(path: str) -> list[str]:
 
 
 def check_size(path: str, data: bytes) -> None:
-    """Refuse data that ZooKeeper would answer by dropping the connection."""
+    """Raises NodeTooLargeError for data for which ZooKeeper would close the connection."""
     if len(data) > MAX_NODE_BYTES:
         raise NodeTooLargeError(path)

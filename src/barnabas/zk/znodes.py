@@ -1,9 +1,8 @@
-"""What Kafka writes into the cluster's nodes, as values and as JSON.
+"""The contents of Kafka's cluster nodes, as values and as JSON.
 
 One value class with `encode` and `decode` per kind of node. Encoding writes the newest version
-that Kafka 3.x writes; decoding reads all older ones. Field order follows Kafka's, so that two
-writers of one fact write the same bytes. Configuration and consumer nodes are in modules of
-their own (`config_znodes`, `consumer_znodes`).
+that Kafka 3.x writes; decoding reads all older ones. The field order is Kafka's, so that equal
+values have equal bytes. `config_znodes` has the configuration nodes.
 """
 
 import json
@@ -18,7 +17,7 @@ from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
 
 
 def encode_json(value: Mapping[str, object]) -> bytes:
-    """Compact JSON, keys in the order given."""
+    """Returns compact JSON with the keys in the given order."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -27,9 +26,9 @@ def decode_json(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except ValueError as error:
-        raise ProtocolError(f"a node holds what is not JSON: {data[:80]!r}") from error
+        raise ProtocolError(f"a node is not JSON: {data[:80]!r}") from error
     if not isinstance(value, dict):
-        raise ProtocolError(f"a node holds what is not a JSON object: {data[:80]!r}")
+        raise ProtocolError(f"a node is not a JSON object: {data[:80]!r}")
     return value
 
 
@@ -92,7 +91,7 @@ class BrokerNode:
         )
 
     def live(self, broker_id: int, broker_epoch: int) -> LiveBroker:
-        """The broker as commands carry it."""
+        """Returns the broker as it is in the controller's commands."""
         return LiveBroker(BrokerId(broker_id), self.endpoints, self.rack, broker_epoch)
 
 
@@ -129,7 +128,7 @@ class TopicNode:
 
     @classmethod
     def decode(cls, data: bytes) -> Self:
-        """A node of version 1 or 2 has no topic id: ZERO_UUID."""
+        """Decodes a node; version 1 or 2 has no topic id, so it is ZERO_UUID."""
         value = decode_json(data)
         adding, removing = value.get("adding_replicas", {}), value.get("removing_replicas", {})
         partitions = {
@@ -283,3 +282,50 @@ class ProducerIdBlockNode:
     def decode(cls, data: bytes) -> Self:
         value = decode_json(data)
         return cls(BrokerId(value["broker"]), int(value["block_start"]), int(value["block_end"]))
+
+
+# --- nodes of the old consumer -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerNode:
+    """/consumers/G/ids/ID: topics with their numbers of streams.
+
+    `pattern` is `static`, or `white_list`/`black_list` with the filter as the only topic.
+    """
+
+    subscription: Mapping[str, int]
+    pattern: str = "static"
+    timestamp_ms: int = 0
+
+    def encode(self) -> bytes:
+        return encode_json(
+            {
+                "version": 1,
+                "subscription": dict(self.subscription),
+                "pattern": self.pattern,
+                "timestamp": str(self.timestamp_ms),
+            }
+        )
+
+    @classmethod
+    def decode(cls, data: bytes) -> Self:
+        value = decode_json(data)
+        subscription = {str(topic): int(n) for topic, n in value["subscription"].items()}
+        return cls(subscription, str(value["pattern"]), int(value.get("timestamp", 0)))
+
+
+def encode_owner(thread_id: str) -> bytes:
+    return thread_id.encode()
+
+
+def decode_owner(data: bytes) -> str:
+    return data.decode()
+
+
+def encode_offset(offset: int) -> bytes:
+    return str(offset).encode()
+
+
+def decode_offset(data: bytes) -> int:
+    return int(data)

@@ -1,9 +1,9 @@
 """A real ZooKeeper server without a download: its classes are in PySpark's jars.
 
-`ZooKeeperServer` writes a configuration, runs one server in a Java process of its own and waits
-until it serves. The process ends with this one, even when this one is killed. Several servers with
-the same list of members are an ensemble. PySpark is looked up, not imported, so this costs nothing
-in a process that has no use for Spark.
+`ZooKeeperServer` writes a configuration, runs one server in a separate Java process and waits until
+it serves. The process ends with this process, even if this one is killed. Several servers with the
+same list of members are an ensemble. PySpark's location is looked up without importing PySpark,
+which would take time.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ _QUORUM = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """One server. `port` 0 takes a free one; `members` makes it part of an ensemble.
+    """One server. `port` 0 selects a free one; `members` makes it part of an ensemble.
 
-    `members` maps server ids to `host:quorum_port:election_port`, this server's own included.
-    `other` are further keys of zoo.cfg; they win over the defaults here.
+    `members` maps server ids to `host:quorum_port:election_port`, including this server. `other`
+    are further keys of zoo.cfg; they override the defaults here.
     """
 
     data_dir: Path
@@ -88,12 +88,14 @@ class ZooKeeperServer:
         return self._process.pid if self._process is not None else None
 
     async def start(self, timeout_s: float = 30.0) -> None:
-        """Start and wait until clients are served; an ensemble serves once a majority is up."""
+        """Starts and waits until clients are served; an ensemble needs a majority of its
+        members.
+        """
         await self.launch()
         await self.wait_until_serving(timeout_s)
 
     async def launch(self) -> None:
-        """Start the process only: the members of an ensemble wait for each other."""
+        """Starts the process without waiting: the members of an ensemble wait for each other."""
         java, jars = find_java("ZooKeeper"), find_jars()
         self._port = _reserve_port(self._config.host, self._port)
         config_file = self._prepare()
@@ -129,7 +131,7 @@ class ZooKeeperServer:
             raise DeadlineError(f"ZooKeeper does not serve after {timeout_s} s") from error
 
     async def stop(self, timeout_s: float = 10.0) -> None:
-        """End the process and wait for it; SIGKILL if it does not go in time."""
+        """Ends the process and waits for it; sends SIGKILL after a timeout."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -161,7 +163,7 @@ class ZooKeeperServer:
         return config_file
 
     async def _serves(self) -> bool:
-        """A server that is up but has no quorum answers `srvr` with an excuse, not with a mode."""
+        """Whether the server has a quorum: only then its response to `srvr` contains a mode."""
         try:
             async with asyncio.timeout(1.0):
                 answer = await _four_letter_word(self._config.host, self._port, b"srvr")
@@ -200,9 +202,10 @@ async def _four_letter_word(host: str, port: int, word: bytes) -> bytes:
 
 
 def _reserve_port(host: str, port: int) -> int:
-    """A port that can be listened on: the given one, or with 0 any.
+    """Returns a free port: the given one, or with 0 any.
 
-    Checked beforehand, because whoever holds it would answer in place of the server that failed.
+    Checked before the start: if another process used the port, its responses would be taken for
+    those of this server.
     """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -34,12 +34,13 @@ def test_the_examples_pass_and_a_wrong_case_fails(spark, tmp_path, capsys):
     assert list(failed) == ["wrong"], failed
     assert '-{"value": {"n": 2}}' in failed["wrong"][0]
     assert '+{"value": {"n": 1}}' in failed["wrong"][0]
-    assert sorted(outcomes) == ["final_windows", "hello", "refused", "spent_by_customer", "wrong"]
+    expected = ["final_windows", "hello", "json_tags", "refused", "spent_by_customer", "wrong"]
+    assert sorted(outcomes) == expected
     assert spark.range(1).count() == 1
 
 
 def test_wrong_usage(tmp_path, capsys):
     assert main(["test", str(tmp_path / "nowhere")]) == 2
     assert main(["test", str(tmp_path)]) == 2
-    assert "no case" in capsys.readouterr().err
+    assert "no test case" in capsys.readouterr().err
     assert main(["test", str(EXAMPLES), "-k", "nothing"]) == 2

@@ -1,4 +1,4 @@
-"""The guide's first example prints what the guide says."""
+"""The first example of docs/sql.md prints the documented output."""
 
 import io
 import re

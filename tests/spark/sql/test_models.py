@@ -9,9 +9,16 @@ import json
 import os
 
 import pytest
-from support.sql_topics import committed, rows, table
-from support.streams_feed import make_rounds
-from support.streams_model import BEGIN, Row, fixed_windows, folded, near_pairs, session_windows
+from support.pipelines.sql_topics import committed, rows, table
+from support.pipelines.streams_feed import make_rounds
+from support.pipelines.streams_model import (
+    BEGIN,
+    Row,
+    fixed_windows,
+    folded,
+    near_pairs,
+    session_windows,
+)
 
 from barnabas import Producer
 

@@ -8,10 +8,10 @@ import json
 import math
 
 import pytest
-from support.sql_topics import committed, rows, wait_gone
+from support.pipelines.sql_topics import committed, rows, wait_gone
 
 from barnabas import Producer
-from barnabas.streams.sql.engine.results import Message, Table
+from barnabas.streams.sql.engine.results import TableResult, TextResult
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
 
@@ -99,10 +99,10 @@ def servers(broker):
 def engine(engine_factory, servers):
     """The quick start, after its queries have run over all of the input."""
     engine = engine_factory("quick-start")
-    with pytest.raises(SqlError, match="no topic 'nowhere'"):
+    with pytest.raises(SqlError, match="topic 'nowhere' does not exist"):
         engine.run("CREATE STREAM s (a INT) WITH (kafka_topic='nowhere')")
     results = engine.run(STATEMENTS)
-    assert all(isinstance(result, Message) for result in results)
+    assert all(isinstance(result, TextResult) for result in results)
     with Producer(bootstrap_servers=servers) as producer:
         for name, gender, region in USERS:
             user = {"registertime": 1, "gender": gender, "regionid": region, "userid": name}
@@ -170,7 +170,7 @@ def test_bounded_select(engine):
            FROM pageviews_original p JOIN users_original u ON p.userid = u.userid
            GROUP BY u.userid, gender ORDER BY views DESC, u.userid LIMIT 2"""
     )
-    assert isinstance(result, Table)
+    assert isinstance(result, TableResult)
     assert list(result.rows) == [
         {"userid": "User_1", "g": "FEMALE", "views": 4, "last": 59_999},
         {"userid": "User_2", "g": "MALE", "views": 1, "last": 2_000},
@@ -187,7 +187,7 @@ def test_push_select_to_its_limit(engine):
     assert list(result.rows) == [{"pageid": "Page_2", "n": 6}]
 
 
-def test_looking_around(engine):
+def test_show_and_describe(engine):
     streams, tables, queries = engine.run("SHOW STREAMS; SHOW TABLES; SHOW QUERIES;")
     assert {row["name"]: row["windowed"] for row in tables.rows} == {
         "currentLocation": False,

@@ -13,7 +13,7 @@ import threading
 from functools import partial
 
 import pytest
-from support.sql_topics import rows, table
+from support.pipelines.sql_topics import rows, table
 
 from barnabas import Producer, SimpleConsumer
 
@@ -47,7 +47,7 @@ def wait_for(condition, process):
     raise AssertionError("waited too long")
 
 
-def test_a_query_goes_on_in_a_later_engine(engine_factory, broker):
+def test_a_query_continues_in_a_later_engine(engine_factory, broker):
     servers = broker.bootstrap_servers
     first = engine_factory("later")
     first.run(

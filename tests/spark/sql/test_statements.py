@@ -1,11 +1,11 @@
-"""The kinds of query that the quick start has not: one run of all of them, then a look at each."""
+"""Kinds of queries that the quick start lacks, in one run; each test checks one of them."""
 
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from support.sql_topics import rows, table, wait_gone
+from support.pipelines.sql_topics import rows, table, wait_gone
 
-from barnabas.streams.sql.engine.results import Message
+from barnabas.streams.sql.engine.results import TextResult
 from barnabas.streams.sql.language.errors import SqlError
 
 pytestmark = [
@@ -72,7 +72,7 @@ def runs(engine_factory, broker):
     """
     servers = broker.bootstrap_servers
     engine = engine_factory("statements")
-    assert all(isinstance(result, Message) for result in engine.run(STATEMENTS))
+    assert all(isinstance(result, TextResult) for result in engine.run(STATEMENTS))
     found = []
     for more in ("", CHANGES):
         engine.run(more)
@@ -128,7 +128,7 @@ def test_tables_by_foreign_key(runs):
     assert runs[0]["st_lived_in"] == {"ann": {"country": "CZ"}, "bob": {"country": "DE"}}
 
 
-def test_queries_go_on_from_where_they_stood(runs):
+def test_queries_continue_from_their_checkpoint(runs):
     second = runs[1]
     assert second["st_lived_in"] == {"ann": {"country": "Czechia"}, "bob": {"country": "DE"}}
     assert second["st_spent"]["bob"]["total"] == 5.0
@@ -145,14 +145,14 @@ def test_terminate_and_drop(engine_factory):
              SELECT n, COUNT(*) AS x FROM b GROUP BY n;"""
     )
     (query,) = [q.query_id for q in engine.catalog.queries if q.target == "c"]
-    assert engine.run(f"TERMINATE {query.lower()}") == [Message(f"{query} terminated")]
+    assert engine.run(f"TERMINATE {query.lower()}") == [TextResult(f"{query} terminated")]
     assert [q.target for q in engine.catalog.queries] == ["b"]
     engine.run("DROP TABLE c DELETE TOPIC; DROP STREAM b;")
     assert engine.catalog.queries == []
     assert [relation.name for relation in engine.catalog.relations] == ["a"]
     wait_gone(engine, "end_c")
     assert "end_b" in engine.topic_names()
-    assert engine.run("DROP TABLE IF EXISTS c") == [Message("there is no c")]
+    assert engine.run("DROP TABLE IF EXISTS c") == [TextResult("c does not exist")]
 
 
 def test_queries_that_run(engine_factory, broker):
@@ -179,8 +179,8 @@ def test_queries_that_run(engine_factory, broker):
         reason = f"^{name} is in use: TERMINATE {query.query_id} first$"
         with pytest.raises(SqlError, match=reason):
             engine.run(f"DROP STREAM {name}")
-    assert engine.run("TERMINATE ALL") == [Message(f"{query.query_id} terminated")]
-    assert engine.run("TERMINATE ALL") == [Message("nothing terminated")]
+    assert engine.run("TERMINATE ALL") == [TextResult(f"{query.query_id} terminated")]
+    assert engine.run("TERMINATE ALL") == [TextResult("nothing terminated")]
     assert engine.run("SHOW QUERIES")[0].rows == []
     engine.run("DROP STREAM a; DROP STREAM b DELETE TOPIC;")
     assert engine.catalog.relations == []
@@ -204,7 +204,7 @@ def test_settings(bad):
         ),
         (
             "CREATE STREAM c (k VARCHAR) WITH (kafka_topic='bad_none')",
-            "there is no topic 'bad_none': create it, or add partitions=… to WITH to have it made",
+            "topic 'bad_none' does not exist: create it, or add partitions=… to WITH",
         ),
         (
             "CREATE TABLE c AS SELECT k, n FROM s",
@@ -221,30 +221,30 @@ def test_settings(bad):
         ),
         (
             "INSERT INTO s SELECT k FROM s",
-            """line 1, column 15: s has the columns (k STRING, n INT), the query gives (k STRING)
+            """line 1, column 15: s has the columns (k STRING, n INT), the query returns (k STRING)
   INSERT INTO s SELECT k FROM s
                 ^""",
         ),
         (
             "INSERT INTO s VALUES ('x', n + 1)",
-            "VALUES takes constants, and n + 1 is none: use INSERT INTO … SELECT",
+            "n + 1 is not a constant, as VALUES needs: use INSERT INTO … SELECT",
         ),
         (
             "SELECT s.k FROM s JOIN s AS o ON s.k = o.k EMIT CHANGES",
-            """line 1, column 34: two streams join WITHIN a time, or every row would be kept for """
-            """ever: JOIN … WITHIN 1 HOUR ON …
+            """line 1, column 34: a join of two streams needs WITHIN, which limits its state: """
+            """JOIN … WITHIN 1 HOUR ON …
   SELECT s.k FROM s JOIN s AS o ON s.k = o.k EMIT CHANGES
                                    ^""",
         ),
-        ("SELECT n, nn FROM s", "line 1, column 11: no column 'nn'; there are n, k"),
+        ("SELECT n, nn FROM s", "line 1, column 11: no column 'nn'; columns are n, k, ROWKEY"),
         ("SELECT n FROM s WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY n", "add EMIT CHANGES"),
-        ("PRINT nowhere", "there is no topic 'nowhere'"),
+        ("PRINT nowhere", "topic 'nowhere' does not exist"),
         ("DESCRIBE nowhere", "no stream or table 'nowhere'"),
-        ("EXPLAIN CSAS_X_1", "no query 'CSAS_X_1'; SHOW QUERIES lists them"),
-        ("EXPLAIN SHOW STREAMS", "EXPLAIN takes a query, or the id of one"),
+        ("EXPLAIN CSAS_X_1", "no query 'CSAS_X_1'; SHOW QUERIES lists all"),
+        ("EXPLAIN SHOW STREAMS", "EXPLAIN needs a query or the id of a query"),
         ("DROP TABLE s", "s is a STREAM: DROP STREAM"),
         ("TERMINATE CSAS_X_1", "no query 'CSAS_X_1'"),
-        ("SET 'auto.offset.reset'='never'", "auto.offset.reset is one of earliest, latest"),
+        ("SET 'auto.offset.reset'='never'", "auto.offset.reset must be one of earliest, latest"),
     ],
 )
 def test_errors_of_each_statement(bad, statement, error):

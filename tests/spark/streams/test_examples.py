@@ -1,4 +1,4 @@
-"""The examples do what they say, on a broker and Spark."""
+"""The examples run on a broker and Spark."""
 
 import importlib.util
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pyspark import cloudpickle
-from support.streams_model import BEGIN
+from support.pipelines.streams_model import BEGIN
 
 from barnabas.streams import TableView
 from barnabas.streams.testing import Bench, Fed

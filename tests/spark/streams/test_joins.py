@@ -4,7 +4,7 @@ import os
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from support.streams_feed import (
+from support.pipelines.streams_feed import (
     PADDING,
     arrival,
     feed_rounds,
@@ -12,10 +12,10 @@ from support.streams_feed import (
     rounds_of,
     unique,
 )
-from support.streams_model import BEGIN, folded, near_pairs, stream_table
+from support.pipelines.streams_model import BEGIN, folded, near_pairs, stream_table
 
 from barnabas.streams import Stream, Table, TableView, Topology
-from barnabas.streams.engine import state, table_joins
+from barnabas.streams.engine import joins, state
 
 SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 MOST = 80
@@ -46,7 +46,7 @@ GENERATED = settings(
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch):
     """The third round finds a table that is large, with so many changes that they are folded."""
-    monkeypatch.setattr(table_joins, "BROADCAST_ROWS", CASES + 1)
+    monkeypatch.setattr(joins, "BROADCAST_ROWS", CASES + 1)
     monkeypatch.setattr(state, "MAX_DELTAS", 2)
 
 

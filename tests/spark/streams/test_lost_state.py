@@ -1,9 +1,9 @@
-"""A checkpoint that is gone: refused, or everything is computed again."""
+"""A lost checkpoint: LostStateError, or a rebuild."""
 
 import shutil
 
 import pytest
-from support.streams_model import BEGIN
+from support.pipelines.streams_model import BEGIN
 
 from barnabas.admin import Admin
 from barnabas.model.ids import TopicPartition
@@ -65,7 +65,7 @@ def test_a_rebuild_does_not_read_internal_topics_twice(kafka_streams, topic_name
     assert kafka_streams.table(out) == {"1": {"size": 1, "users": 2}}
 
 
-def test_state_that_is_gone_beside_its_checkpoint(kafka_streams, topic_name):
+def test_a_checkpoint_without_its_state_is_rejected(kafka_streams, topic_name):
     """The tables that queries keep in Parquet are a directory of their own."""
     users = Stream(f"{topic_name}-users", "city string").to_table(f"{topic_name}-table")
     joined = Stream(topic_name, "user string").join(users, on="user")

@@ -1,4 +1,4 @@
-"""Exceptions of Python functions: the query stops, or the row is skipped or set aside."""
+"""Exceptions of Python functions: stop the query, skip the row, or write a dead letter."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 from pyspark import cloudpickle
-from support.streams_model import BEGIN
+from support.pipelines.streams_model import BEGIN
 
 from barnabas.model.errors import LocalError
 from barnabas.streams import Stream, Topology

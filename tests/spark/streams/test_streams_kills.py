@@ -1,4 +1,4 @@
-"""Killed in the middle of stateful queries and started again: rows exactly once, tables right."""
+"""Stateful queries that are killed and restarted: rows exactly once, tables correct."""
 
 import os
 import random
@@ -10,13 +10,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.streams_program import runner
+from support.pipelines.streams_program import runner
 
 from barnabas.streams import TableView
 from barnabas.streams.testing import Bench, Fed
 
 TESTS = Path(__file__).parents[2]
-PROGRAM = TESTS / "support" / "streams_program.py"
+PROGRAM = TESTS / "support" / "pipelines" / "streams_program.py"
 SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 ROUNDS = 8 if SOAK else 1
 USERS = 20

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from support.streams_feed import PADDING, feed_rounds, limit, rounds_of, unique
-from support.streams_model import fixed_windows, session_windows, sliding_windows
+from support.pipelines.streams_feed import PADDING, feed_rounds, limit, rounds_of, unique
+from support.pipelines.streams_model import fixed_windows, session_windows, sliding_windows
 
 from barnabas.streams import Stream, Topology, hopping, session, sliding, tumbling
 

@@ -16,7 +16,7 @@ from support.simulation import historic_rules
 from support.simulation.replica_host import Stop
 from support.simulation.simulation import Plan, simulate
 
-from barnabas.replication.unclean_start import UncleanStartPolicy
+from barnabas.replication.safety_rules import UncleanStartPolicy
 
 WITH_POWER_LOSS = (Stop.KILL, Stop.POWER, Stop.CLEAN)
 
@@ -57,7 +57,7 @@ def main():
     for seed in range(options.first, options.last):
         plan = plan_for(seed)
         if options.rules:
-            plan = replace(plan, guards=getattr(historic_rules, options.rules))
+            plan = replace(plan, rules=getattr(historic_rules, options.rules))
         result = run_seed(seed, plan)
         failed |= not result["ok"]
         print(json.dumps(result), flush=True)

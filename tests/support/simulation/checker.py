@@ -35,7 +35,7 @@ class Checker:
         self._waiting = defaultdict(list)
 
     def forget(self, broker):
-        """A broker went down: whoever waits for one of its partitions waits in vain."""
+        """A broker went down: requests that wait for its partitions get no response."""
         for partition in broker.host.manager.partitions():
             self._wake(partition)
 
@@ -86,7 +86,7 @@ class Checker:
     # --- acknowledgements ---
 
     def on_acknowledged(self, broker, partition, offset, value):
-        """A leader answers a producer."""
+        """A leader responds to a producer."""
         tp = partition.topic_partition
         self.acknowledged[tp][offset] = value
         for other in self._world.brokers.values():

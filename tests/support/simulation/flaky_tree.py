@@ -1,4 +1,4 @@
-"""A session on the metadata tree that is slow, loses answers, and can be cut off.
+"""A session on the metadata tree that is slow, loses responses, and can be disconnected.
 
 Wraps the embedded tree. While cut off the owner sees SUSPENDED; the server ends the session after
 its time-out, which the owner learns only when it is let in again.
@@ -35,7 +35,7 @@ class FlakyTree:
     # --- what happens to a session ---
 
     def cut(self):
-        """Nothing reaches the ensemble any more."""
+        """Disconnects the session: no request reaches the ensemble."""
         if self._inner.state is not SessionState.CONNECTED:
             return
         self._inner.suspend()

@@ -1,13 +1,13 @@
 """The rules that Kafka had before each of these bugs was understood, to show that they lose data.
 
-Each entry is `Guards` with one of our rules replaced by its predecessor.
+Each entry is `SafetyRules` with one of our rules replaced by its predecessor.
 """
 
 from dataclasses import replace
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.replication.epochs import EpochEnd
-from barnabas.replication.guards import DEFAULT_GUARDS
+from barnabas.replication.epochs import LogEpochEnd
+from barnabas.replication.safety_rules import DEFAULT_RULES
 
 
 def truncate_to_high_watermark(log):
@@ -23,7 +23,7 @@ def end_of_the_epoch_only(history, last_fetched_epoch, fetch_offset):
     _, end_offset = history.end_offset_for_epoch(last_fetched_epoch)
     if end_offset == -1 or end_offset >= fetch_offset:
         return None
-    return EpochEnd(last_fetched_epoch, end_offset)
+    return LogEpochEnd(last_fetched_epoch, end_offset)
 
 
 def truncate_once(history, diverging):
@@ -43,11 +43,11 @@ def lead_whatever_was_lost(state, broker_id, doubtful, policy):
 
 
 BEFORE_KIP_101 = replace(
-    DEFAULT_GUARDS, truncate_at_start=truncate_to_high_watermark, divergence=trust_the_offset
+    DEFAULT_RULES, truncate_at_start=truncate_to_high_watermark, divergence=trust_the_offset
 )
 BEFORE_KIP_279 = replace(
-    DEFAULT_GUARDS, divergence=end_of_the_epoch_only, truncation_point=truncate_once
+    DEFAULT_RULES, divergence=end_of_the_epoch_only, truncation_point=truncate_once
 )
-BEFORE_KIP_320 = replace(DEFAULT_GUARDS, check_leader_epoch=no_fence)
-BEFORE_KIP_966 = replace(DEFAULT_GUARDS, may_lead=lead_whatever_was_lost)
-BEFORE_KAFKA_7128 = replace(DEFAULT_GUARDS, may_join=join_at_the_watermark)
+BEFORE_KIP_320 = replace(DEFAULT_RULES, check_leader_epoch=no_fence)
+BEFORE_KIP_966 = replace(DEFAULT_RULES, may_lead=lead_whatever_was_lost)
+BEFORE_KAFKA_7128 = replace(DEFAULT_RULES, may_join=join_at_the_watermark)

@@ -4,16 +4,22 @@ For replaying named histories. The controller is the test: `elect` writes the ne
 it to whom the test says. A record counts as acknowledged as soon as a leader would say so.
 """
 
-from support.replicas import TOPIC_ID, TP
+from support.cluster.replicas import TOPIC_ID, TP
 from support.simulation.replica_host import ReplicaHost, Stop
 
 from barnabas.model.control import AlterPartitionReply, LeaderAndIsrCommand, PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.records import LATEST_TIMESTAMP
 from barnabas.replication import partition_reader
-from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, FetchPlan, LeaderOffsets
+from barnabas.replication.fetch_plan import (
+    FetchedPartition,
+    LeaderOffsets,
+    ReplicaFetchLimits,
+    ReplicaFetchPlan,
+)
 from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition_read import LATEST_TIMESTAMP, FetchSpec
+from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.partition_reader import list_offset
 from barnabas.testing.virtual_clock import VirtualClock
 
@@ -30,7 +36,7 @@ class _Fetchers:
     def follow(self, partition):
         self.unfollow(partition.topic_partition)
         source = partition.leader
-        fetcher = self.by_source.setdefault(source, ReplicaFetcher(source, FetchLimits()))
+        fetcher = self.by_source.setdefault(source, ReplicaFetcher(source, ReplicaFetchLimits()))
         fetcher.add(partition)
 
     def unfollow(self, topic_partition):
@@ -68,7 +74,9 @@ class Laboratory:
     # --- the controller's part ---
 
     def elect(self, leader, isr, *, tell=None, **fields):
-        """Write a new epoch and send it to `tell`; returns the leader's answer, if told."""
+        """Writes a new epoch and sends it to the brokers in `tell`; returns the leader's reply,
+        if any.
+        """
         known = self.state
         self.state = PartitionState(
             topic_partition=TP, topic_id=TOPIC_ID, leader=leader, isr=tuple(isr),
@@ -111,7 +119,9 @@ class Laboratory:
     # --- clients ---
 
     def produce(self, broker, *values, acks=-1):
-        """Append at whoever the producer believes to lead; returns the error, if any."""
+        """Appends at the broker that the producer takes for the leader; returns the error, if
+        any.
+        """
         partition = self.hosts[broker].partition(TP)
         for value in values:
             try:
@@ -137,11 +147,11 @@ class Laboratory:
     # --- followers ---
 
     def fetch(self, follower, rounds=1, *, lose_answer=False):
-        """Let a follower ask its leader, and take the answer."""
+        """Runs one fetch of a follower and applies the response."""
         for _ in range(rounds):
             for source, fetcher in self.fetchers[follower].by_source.items():
                 plan = fetcher.poll(self.clock.monotonic_ms())
-                if isinstance(plan, FetchPlan):
+                if isinstance(plan, ReplicaFetchPlan):
                     answers = [self._serve_one(follower, source, item) for item in plan.partitions]
                     if not lose_answer:
                         fetcher.handle_fetched(plan, answers, self.clock.monotonic_ms())

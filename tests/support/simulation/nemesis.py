@@ -1,4 +1,4 @@
-"""Chooses what goes wrong, and when. All chance comes from the simulation's dice."""
+"""Chooses faults and their times, with the random numbers of the simulation."""
 
 import asyncio
 
@@ -108,7 +108,7 @@ class Nemesis:
             broker.mend_tree()
 
     async def lossy_tree(self):
-        """Some answers of the ensemble are lost, after the work was done."""
+        """Some responses of the ensemble are lost after the operation was applied."""
         for broker in self._world.brokers.values():
             broker.tree.loss = self._dice.choice([0.0, 0.0, 0.1])
 
@@ -134,7 +134,7 @@ class Nemesis:
     # --- the end of it ---
 
     async def quiet(self):
-        """Mend everything and start everybody."""
+        """Ends all faults and starts all brokers."""
         self._world.network.heal()
         await asyncio.gather(*self._tasks)
         for broker in self._world.brokers.values():

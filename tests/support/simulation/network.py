@@ -1,4 +1,4 @@
-"""Requests between simulated brokers: delayed, lost, answered in vain, delivered twice.
+"""Requests between simulated brokers: delayed, lost, with a lost response, or delivered twice.
 
 A request and its answer travel separately, so an answer can be lost after the work was done, and
 a duplicate arrives when everybody has moved on. Order between requests is that of their delays.
@@ -13,7 +13,7 @@ TIMEOUT_S = 0.8
 
 
 class Network:
-    """The wires; `cuts` holds directed pairs that nothing passes."""
+    """The connections; `cuts` has the directed pairs that are disconnected."""
 
     def __init__(self, dice):
         self.dice = dice
@@ -36,9 +36,9 @@ class Network:
                 self.cuts.add((broker, other))
 
     async def call(self, source, target, request, timeout_s=None):
-        """Run `request(target)` over there; UnavailableError when no answer came back.
+        """Runs `request(target)` on the other broker; UnavailableError if no response arrives.
 
-        A caller that gives up does not take its request back: it may still arrive.
+        The request of a caller that gives up may still arrive.
         """
         if timeout_s is None:
             return await self._call(source, target, request)

@@ -7,20 +7,19 @@ step-by-step laboratory and the seeded simulation use the same host.
 
 import enum
 
-from support.memory_log import MemoryLog
+from support.storage.memory_log import MemoryLog
 
-from barnabas.replication.guards import DEFAULT_GUARDS
 from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import ReplicaManager, StartCondition
-from barnabas.replication.unclean_start import UncleanStartPolicy
+from barnabas.replication.safety_rules import DEFAULT_RULES, UncleanStartPolicy
 
 
 class Stop(enum.Enum):
-    """How a broker goes down."""
+    """The way in which a broker stops."""
 
     CLEAN = "clean"  # all flushed, watermark written down
     KILL = "kill"  # the page cache stays, the watermark is that of the checkpoint
-    POWER = "power"  # what was not flushed is gone
+    POWER = "power"  # data that was not flushed is lost
 
 
 class MemoryLogs:
@@ -63,11 +62,11 @@ class MemoryLogs:
 class ReplicaHost:
     """One incarnation after another of one broker."""
 
-    def __init__(self, broker_id, clock, *, guards=DEFAULT_GUARDS, policy=None, **settings):
+    def __init__(self, broker_id, clock, *, rules=DEFAULT_RULES, policy=None, **settings):
         self.broker_id = broker_id
         self.clock = clock
         self.disk = MemoryLogs()
-        self.guards = guards
+        self.rules = rules
         self.policy = policy or UncleanStartPolicy.DECLINE
         self.settings = settings
         self.manager = None
@@ -81,7 +80,7 @@ class ReplicaHost:
         """Begin an incarnation; `followers` is its FollowerControl, `broker_epoch` a function."""
         self.manager = ReplicaManager(
             ReplicaSettings(
-                self.broker_id, self.clock, isr_channel, guards=self.guards, **self.settings
+                self.broker_id, self.clock, isr_channel, rules=self.rules, **self.settings
             ),
             self.disk,
             followers,

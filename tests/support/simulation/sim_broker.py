@@ -24,16 +24,17 @@ from barnabas.model.control import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
+from barnabas.model.records import LATEST_TIMESTAMP
 from barnabas.replication import partition_reader
-from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, LeaderOffsets
+from barnabas.replication.fetch_plan import FetchedPartition, LeaderOffsets, ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
-from barnabas.replication.partition_read import LATEST_TIMESTAMP, FetchSpec
+from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.partition_reader import list_offset
 from barnabas.zk import paths
 from barnabas.zk.tree import TreeError
 from barnabas.zk.znodes import BrokerNode, LogDirEventNode
 
-LIMITS = FetchLimits(max_wait_ms=100, backoff_ms=200)
+LIMITS = ReplicaFetchLimits(max_wait_ms=100, backoff_ms=200)
 ACK_TIMEOUT_S = 2.0
 BATCH = 4
 
@@ -58,7 +59,7 @@ class SimBroker:
     # --- life ---
 
     async def start(self):
-        """Register, take up the replicas on the disk, stand for controller."""
+        """Registers, loads the replicas from the disk, takes part in the controller election."""
         world = self.world
         self.tree = FlakyTree(
             world.store, world.dice, session_timeout_s=world.plan.session_timeout_s
@@ -87,7 +88,7 @@ class SimBroker:
             await self.controller.start()
 
     async def stop(self, how):
-        """Go down at once; what was under way is cut off."""
+        """Stops at once; requests in progress are aborted."""
         controller, self.controller = self.controller, None
         tasks, self._tasks = self._tasks, set()
         pool, self.pool = self.pool, None
@@ -128,7 +129,7 @@ class SimBroker:
         return task
 
     def spawn(self, request):
-        """Serve a duplicate whose answer nobody waits for."""
+        """Serves a duplicate request, for whose response no caller waits."""
         if self.is_up and self._registration.broker_epoch >= 0:
             self.spawn_task(self._serve_unheard(request))
 
@@ -137,7 +138,7 @@ class SimBroker:
             await request(self)
 
     async def serve(self, request):
-        """Serve a request as long as this incarnation lives."""
+        """Serves a request until this incarnation ends."""
         if not self.is_up or self._registration.broker_epoch < 0:
             # Before it is registered a broker does not listen: what the controller sent to its
             # former incarnation must not reach this one.
@@ -172,7 +173,7 @@ class SimBroker:
             return AlterPartitionReply(ErrorCode.REQUEST_TIMED_OUT)  # it may have been written
 
     async def elect_preferred(self):
-        """What an operator, or the balancer, asks the controller for."""
+        """Requests of an operator, or of the balancer, to the controller."""
         if self.controller is not None and self.controller.is_active:
             with suppress(BarnabasError, TimeoutError):
                 await asyncio.wait_for(self.controller.elect_leaders(ElectionKind.PREFERRED), 1)

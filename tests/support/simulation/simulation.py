@@ -1,4 +1,4 @@
-"""One seeded run: a cluster, producers, faults; then peace, and everything must come together.
+"""One seeded run: a cluster, producers, faults; after the faults end, all replicas must converge.
 
 A run proves something only if it saw acknowledgements, faults and changes of leader; the report
 says how many.
@@ -19,8 +19,7 @@ from barnabas.controller.registration import ensure_roots
 from barnabas.controller.topic_admin import TopicAdmin
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.replication.guards import DEFAULT_GUARDS
-from barnabas.replication.unclean_start import UncleanStartPolicy
+from barnabas.replication.safety_rules import DEFAULT_RULES, UncleanStartPolicy
 from barnabas.zk.sqlite_tree import EmbeddedStore
 
 TOPIC = "orders"
@@ -28,7 +27,7 @@ TOPIC = "orders"
 
 @dataclass(frozen=True)
 class Plan:
-    """What kind of cluster, and what may happen to it."""
+    """The kind of cluster, and the faults that may occur."""
 
     brokers: int = 3
     partitions: int = 1
@@ -36,7 +35,7 @@ class Plan:
     stops: tuple = (Stop.KILL, Stop.KILL, Stop.CLEAN)
     policy: UncleanStartPolicy = UncleanStartPolicy.DECLINE
     fsync: bool = False
-    guards: object = DEFAULT_GUARDS
+    rules: object = DEFAULT_RULES
     fault_s: float = 6.0
     session_timeout_s: float = 0.6
     max_lag_ms: int = 900
@@ -44,7 +43,7 @@ class Plan:
 
 @dataclass
 class Report:
-    """What a run saw."""
+    """The events of a run."""
 
     seed: int
     acknowledged: int = 0
@@ -80,7 +79,7 @@ class World:
         }
         if plan.fsync:
             settings["request_flush"] = self._flush_later
-        return SimBroker(broker_id, self, guards=plan.guards, policy=plan.policy, **settings)
+        return SimBroker(broker_id, self, rules=plan.rules, policy=plan.policy, **settings)
 
     def _flush_later(self, partition):
         ticket = partition.flush_ticket()
@@ -142,7 +141,7 @@ class World:
                 await asyncio.sleep(0.1)
 
     def produce_one(self):
-        """Send one record without waiting for what comes of it."""
+        """Sends one record without waiting for the result."""
         self._sends.add(task := self.loop.create_task(self._send_one()))
         task.add_done_callback(self._sends.discard)
 
@@ -183,7 +182,7 @@ class World:
         for tp in self.partitions:
             if self.checker.state(tp).leader < 0:
                 continue
-            # A broker that was down while it was moved away from keeps a copy that nobody reads.
+            # A broker that was down during a reassignment keeps a copy that is not used.
             leader = self.brokers[self.checker.state(tp).leader].host.partition(tp)
             logs = [self.brokers[member].host.log(tp) for member in leader.replicas]
             ends = {(log.log_end_offset, log.high_watermark) for log in logs}

@@ -12,11 +12,11 @@ STEPS_IN_ALL = 1_000_000
 
 
 class DeadlockError(AssertionError):
-    """Nothing is scheduled and somebody still waits."""
+    """No callback is scheduled, but a task still waits."""
 
 
 class LivelockError(AssertionError):
-    """Somebody keeps the loop busy and time does not pass."""
+    """A task keeps the loop busy, so that time does not advance."""
 
 
 class VirtualLoop(asyncio.BaseEventLoop):

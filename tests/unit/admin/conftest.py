@@ -1,7 +1,7 @@
 """A scripted cluster of three nodes, and an admin client of it."""
 
 import pytest
-from support.scripted_kafka import ScriptedKafka
+from support.clients.scripted_kafka import ScriptedKafka
 
 from barnabas.admin import AsyncAdmin
 

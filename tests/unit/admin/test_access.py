@@ -17,7 +17,7 @@ from barnabas.admin import (
     ScramMechanism,
     ScramPassword,
 )
-from barnabas.admin.access.quotas import ANY, DEFAULT
+from barnabas.admin.access_types import ANY, DEFAULT
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
 from barnabas.security.scram_keys import SCRAM_SHA_256

@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.config_layers import ConfigLayers, Source
+from barnabas.broker.config_layers import ConfigLayers, ConfigOrigin
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def test_a_change_of_a_default_leaves_overrides_alone(layers):
 
 
 def test_sources_and_synonyms(layers):
-    assert entry(layers, "max.message.bytes").source is Source.DEFAULT
-    assert entry(layers, "retention.ms").source is Source.STATIC_BROKER
+    assert entry(layers, "max.message.bytes").source is ConfigOrigin.DEFAULT
+    assert entry(layers, "retention.ms").source is ConfigOrigin.STATIC_BROKER
     layers.set_topic("t", {"retention.ms": "7"})
     described = entry(layers, "retention.ms")
-    assert (described.value, described.source) == ("7", Source.TOPIC)
+    assert (described.value, described.source) == ("7", ConfigOrigin.TOPIC)
     assert [item.source for item in described.synonyms] == [
-        Source.TOPIC,
-        Source.STATIC_BROKER,
-        Source.DEFAULT,
+        ConfigOrigin.TOPIC,
+        ConfigOrigin.STATIC_BROKER,
+        ConfigOrigin.DEFAULT,
     ]
 
 
@@ -68,8 +68,8 @@ def test_values_of_single_listeners():
     described = {item.key.name: item for item in layers.describe_broker()}[key]
     assert (described.value, described.read_only) == ("6", False)
     assert [(item.value, item.source) for item in described.synonyms] == [
-        ("6", Source.DYNAMIC_DEFAULT_BROKER),
-        ("5", Source.STATIC_BROKER),
+        ("6", ConfigOrigin.DYNAMIC_DEFAULT_BROKER),
+        ("5", ConfigOrigin.STATIC_BROKER),
     ]
     assert [(item.key.name, item.value) for item in layers.describe_default()] == [
         (key, "6"),
@@ -86,11 +86,11 @@ def test_a_key_that_is_not_ours_is_shown_without_its_value():
     assert (described.value, described.read_only, described.source) == (
         None,
         True,
-        Source.DYNAMIC_BROKER,
+        ConfigOrigin.DYNAMIC_BROKER,
     )
     assert [(item.value, item.source) for item in described.synonyms] == [
-        (None, Source.DYNAMIC_BROKER),
-        (None, Source.DYNAMIC_DEFAULT_BROKER),
+        (None, ConfigOrigin.DYNAMIC_BROKER),
+        (None, ConfigOrigin.DYNAMIC_DEFAULT_BROKER),
     ]
 
 

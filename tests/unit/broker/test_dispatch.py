@@ -10,8 +10,8 @@ from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import NO_RESPONSE, Handler
 from barnabas.model.errors import ProtocolError
-from barnabas.net.pending import PendingReply
 from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.replies import PendingReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_request
 from barnabas.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse

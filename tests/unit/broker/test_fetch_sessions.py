@@ -5,27 +5,27 @@ import itertools
 import pytest
 
 from barnabas.broker.fetch_sessions import (
-    FetchAsk,
     FetchSessionCache,
-    FetchTarget,
-    PartitionNews,
+    FetchSessionRequest,
+    PartitionChanges,
+    SessionPartition,
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, Uuid
 
 
 def target(topic="t", partition=0, offset=0):
-    made = FetchTarget(topic, ZERO_UUID, partition)
+    made = SessionPartition(topic, ZERO_UUID, partition)
     made.fetch_offset = offset
     return made
 
 
 def ask(session_id=0, epoch=0, targets=(), forgotten=(), by_id=False):
-    return FetchAsk(session_id, epoch, by_id, list(targets), list(forgotten))
+    return FetchSessionRequest(session_id, epoch, by_id, list(targets), list(forgotten))
 
 
 def news(error=0, size=0, high_watermark=10, log_start_offset=0, redirected=False):
-    return PartitionNews(error, size, high_watermark, log_start_offset, redirected)
+    return PartitionChanges(error, size, high_watermark, log_start_offset, redirected)
 
 
 @pytest.fixture
@@ -88,10 +88,13 @@ def test_forgetting_the_last_partition_ends_the_session(cache):
 def test_topics_by_id_are_told_apart(cache):
     first, second = Uuid(b"a" * 16), Uuid(b"b" * 16)
     plan = cache.plan(
-        FetchAsk(0, 0, True, [FetchTarget(None, first, 0), FetchTarget(None, second, 0)]), 0
+        FetchSessionRequest(
+            0, 0, True, [SessionPartition(None, first, 0), SessionPartition(None, second, 0)]
+        ),
+        0,
     )
     session = cache.try_create(plan, privileged=False, now_ms=0)
-    cache.plan(FetchAsk(session.session_id, 1, True, [], [(first, 0)]), 0)
+    cache.plan(FetchSessionRequest(session.session_id, 1, True, [], [(first, 0)]), 0)
     assert list(session.targets) == [(second, 0)]
 
 
@@ -132,3 +135,22 @@ def test_a_follower_takes_a_consumers_slot(cache):
     assert open_session(cache, [target()], privileged=True) is not None
     assert open_session(cache, [target()], privileged=True) is not None
     assert open_session(cache, [target()], privileged=True) is None
+
+
+def test_the_partitions_of_all_consumers_are_limited():
+    cache = FetchSessionCache(itertools.count(1).__next__, max_partitions=5)
+    first = open_session(cache, [target(partition=n) for n in range(3)])
+    assert open_session(cache, [target("u", n) for n in range(3)]) is None
+    second = open_session(cache, [target("u", n) for n in range(2)])
+    assert cache.partitions == 5
+    follower = open_session(cache, [target("v", n) for n in range(9)], privileged=True)
+    assert follower is not None
+    assert cache.partitions == 5
+    grown = cache.plan(ask(second.session_id, 1, [target("u", 7)]), 0)
+    assert grown.error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    assert cache.partitions == 3
+    forgets = [("t", n) for n in range(3)]
+    assert cache.plan(ask(first.session_id, 1, forgotten=forgets), 0).targets == []
+    assert (cache.partitions, len(cache)) == (0, 1)
+    cache.plan(ask(follower.session_id, -1), 0)
+    assert (cache.partitions, len(cache)) == (0, 0)

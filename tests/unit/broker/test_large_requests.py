@@ -10,9 +10,14 @@ import pytest
 
 from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
-from barnabas.broker.duplicates import merge_duplicates, merge_fetch
 from barnabas.broker.handler import Handler
-from barnabas.broker.large_requests import SLICE, SPARE_PARTITIONS
+from barnabas.broker.large_requests import (
+    LIMITED_ARRAYS,
+    SLICE,
+    SPARE_ELEMENTS,
+    merge_duplicates,
+    merge_fetch,
+)
 from barnabas.net.refusal import Refusal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
@@ -24,6 +29,12 @@ from barnabas.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseTopic,
 )
+from barnabas.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from barnabas.wire.registry import request_class
 
 TOPICS = 12_000
 
@@ -123,9 +134,31 @@ async def test_a_fetch_that_repeats_a_partition_is_served_once():
 
 async def test_a_fetch_of_far_more_partitions_than_there_are_is_refused():
     world = World(ApiKey.FETCH, 12, lambda *_: pytest.fail("was served"))
-    partitions = [FetchPartition(number) for number in range(SPARE_PARTITIONS + 100)]
+    partitions = [FetchPartition(number) for number in range(SPARE_ELEMENTS + 100)]
     await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
     assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+
+
+@pytest.mark.parametrize("topics", [SPARE_ELEMENTS + 100, 1])
+async def test_a_commit_of_far_more_partitions_than_there_are_is_refused(topics):
+    world = World(ApiKey.OFFSET_COMMIT, 8, lambda *_: pytest.fail("was served"))
+    each = (SPARE_ELEMENTS + 100) // topics
+    partitions = [OffsetCommitRequestPartition(number) for number in range(each if each > 1 else 0)]
+    commit = OffsetCommitRequest(
+        topics=[OffsetCommitRequestTopic("t", partitions=partitions)] * topics
+    )
+    await world.call(commit)
+    assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+
+
+@pytest.mark.parametrize("api", LIMITED_ARRAYS)
+def test_the_limited_arrays_exist(api):
+    for path in LIMITED_ARRAYS[api]:
+        made = request_class(int(api))
+        for name in path:
+            kinds = {field: kind for field, kind, *_ in made.FIELDS}
+            assert kinds[name].startswith("["), path
+            made = getattr(sys.modules[made.__module__], kinds[name].strip("[]"), None)
 
 
 async def test_a_malformed_large_request_closes_its_connection():

@@ -5,8 +5,9 @@ import ssl
 import pytest
 import trustme
 
-from barnabas.broker.access.wiring import AccessSide
+from barnabas.broker.access.wiring import AccessControl
 from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.listeners import Listeners, connection_limits
 from barnabas.model.errors import ConfigError
 from barnabas.testing.virtual_clock import VirtualClock
@@ -23,10 +24,10 @@ def test_limits_follow_the_keys():
 
 def test_a_secure_listener_is_never_served_in_the_clear():
     config = BrokerConfig.parse({"listeners": "SSL://localhost:0"})
-    with pytest.raises(ConfigError, match="SSL would be served in the clear"):
+    with pytest.raises(ConfigError, match="SSL would not be encrypted"):
         Listeners(config, VirtualClock()).bind()
     with pytest.raises(ConfigError, match="needs a key and a certificate"):
-        AccessSide(config, VirtualClock())
+        AccessControl(config, ConfigLayers(config), VirtualClock())
 
 
 def test_a_protocol_that_does_not_exist():
@@ -50,5 +51,5 @@ def test_a_login_needs_no_certificate_unless_its_listener_says_so(tmp_path):
     own = {"listener.name.sasl_ssl.ssl.client.auth": "required"}
     for more, mode in (({}, ssl.CERT_NONE), (own, ssl.CERT_REQUIRED)):
         config = BrokerConfig.parse({**settings, **more})
-        (security,) = AccessSide(config, VirtualClock()).listeners.values()
-        assert security._tls.verify_mode is mode
+        (security,) = AccessControl(config, ConfigLayers(config), VirtualClock()).listeners.values()
+        assert security.certificates.context.verify_mode is mode

@@ -14,8 +14,8 @@ from barnabas.admin import (
     TopicDescription,
     TopicListing,
 )
-from barnabas.cli.diagnosis.cluster import NEEDED, check_cluster
 from barnabas.cli.framework.connection import Connection
+from barnabas.cli.nouns.doctor_cluster import NEEDED, check_cluster
 from barnabas.model.errors import UnavailableError
 from barnabas.model.ids import Uuid
 from barnabas.runtime.clock import SystemClock

@@ -3,8 +3,13 @@
 import pytest
 
 from barnabas.cli.apache.perf_consumer import ConsumeSample, format_time, throughput_columns
-from barnabas.cli.apache.perf_metrics import Metric, print_metrics
-from barnabas.cli.apache.perf_producer import SendStats, Transactions, transaction_settings
+from barnabas.cli.apache.perf_producer import (
+    SendStats,
+    ToolMetric,
+    Transactions,
+    print_metrics,
+    transaction_settings,
+)
 from barnabas.cli.nouns.perf import Latencies
 from barnabas.model.errors import ConfigError
 
@@ -44,6 +49,9 @@ class InstantProducer:
         if on_delivery is not None:
             on_delivery(None, None)
         return self
+
+    def done(self):
+        return True
 
     def result(self):
         return None
@@ -115,7 +123,7 @@ def test_dates():
 
 def test_metrics_in_one_column(capsys):
     tags = {"topic": "t", "client-id": "c"}
-    print_metrics([Metric("b", "name", 1, tags), Metric("a", "x", 0.5, {})])
+    print_metrics([ToolMetric("b", "name", 1, tags), ToolMetric("a", "x", 0.5, {})])
     assert capsys.readouterr().out.splitlines() == [
         "",
         "Metric Name                     Value",

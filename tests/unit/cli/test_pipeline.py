@@ -9,9 +9,9 @@ from dataclasses import asdict
 import pytest
 
 from barnabas.cli.main import main
-from barnabas.cli.nouns import pipeline
-from barnabas.spark.pipeline.registry import RUNNING, STOPPED, Registry
-from barnabas.streams.pipeline_runner import Figures
+from barnabas.cli.nouns import pipeline_run
+from barnabas.spark.pipeline_registry import RUNNING, STOPPED, PipelineRegistry
+from barnabas.spark.query_metrics import QueryFigures
 
 YAML = """\
 name: p
@@ -24,7 +24,7 @@ checkpoint: /tmp/c
 @pytest.fixture
 def state(tmp_path, monkeypatch):
     monkeypatch.setenv("BARNABAS_STATE_DIR", str(tmp_path / "state"))
-    return Registry()
+    return PipelineRegistry()
 
 
 def test_check_reads_the_file_and_runs_nothing(tmp_path, capsys):
@@ -40,7 +40,7 @@ def test_check_reads_the_file_and_runs_nothing(tmp_path, capsys):
 def test_list_and_status(state, capsys):
     assert main(["pipeline", "list", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == []
-    figures = asdict(Figures(3, 10, 99.5, 0, 101))
+    figures = asdict(QueryFigures(3, 10, 99.5, 0, 101))
     with state.running("a"):
         state.write("a", {"name": "a", "state": STOPPED, "error": None, **figures})
         state.write("b", {"name": "b", "state": RUNNING})
@@ -59,9 +59,9 @@ def test_list_and_status(state, capsys):
 
 
 def test_without_a_terminal_lines_come_now_and_then(capsys):
-    line = pipeline.ProgressLine("p", quiet=False)
+    line = pipeline_run.ProgressLine("p", quiet=False)
     for batch in range(3):
-        line.show(Figures(batch, 1, 1.0, None, 5))
+        line.show(QueryFigures(batch, 1, 1.0, None, 5))
     line.end()
     told = capsys.readouterr().err.splitlines()
     assert [text.split("  ")[1] for text in told] == ["batch 0", "batch 2"]
@@ -69,9 +69,9 @@ def test_without_a_terminal_lines_come_now_and_then(capsys):
 
 def test_on_a_terminal_one_line_is_drawn_again(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    line = pipeline.ProgressLine("p", quiet=False)
+    line = pipeline_run.ProgressLine("p", quiet=False)
     for batch in range(2):
-        line.show(Figures(batch, 1, 1.0, 4, 5))
+        line.show(QueryFigures(batch, 1, 1.0, 4, 5))
     line.say("bye")
     told = capsys.readouterr().err
     assert told.split("\r\x1b[K")[1:] == [
@@ -81,9 +81,9 @@ def test_on_a_terminal_one_line_is_drawn_again(capsys, monkeypatch):
 
 
 def test_quiet_is_quiet(capsys):
-    line = pipeline.ProgressLine("p", quiet=True)
+    line = pipeline_run.ProgressLine("p", quiet=True)
     line.say("hello")
-    line.show(Figures(0, 1, 1.0, 4, 5))
+    line.show(QueryFigures(0, 1, 1.0, 4, 5))
     line.end()
     assert capsys.readouterr().err == ""
 
@@ -92,7 +92,7 @@ def test_the_first_signal_asks_the_second_ends():
     kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         stop = threading.Event()
-        signals = pipeline.StopSignals(stop)
+        signals = pipeline_run.StopSignals(stop)
         signals.install()
         signal.raise_signal(signal.SIGTERM)
         assert stop.is_set()

@@ -1,6 +1,6 @@
 import io
 
-from barnabas.cli.framework.progress import ProgressBar, duration_text
+from barnabas.cli.framework.output import ProgressBar, duration_text
 
 
 class Terminal(io.StringIO):

@@ -8,11 +8,14 @@ import pytest
 from barnabas.admin import LogDir, Reassignment, Replica, ReplicaInfo
 from barnabas.admin.results import Results
 from barnabas.cli.apache.reassign_partitions import move_log_dirs, verify_log_dirs
-from barnabas.cli.apache.reassign_plan import brokers_for, parse_plan, plan_json, propose
-from barnabas.cli.apache.reassign_throttles import (
+from barnabas.cli.apache.reassign_plan import (
     FOLLOWER_REPLICAS,
     LEADER_REPLICAS,
+    brokers_for,
     moves_of,
+    parse_plan,
+    plan_json,
+    propose,
     topic_throttles,
 )
 from barnabas.model.error_codes import ErrorCode

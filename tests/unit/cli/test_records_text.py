@@ -5,13 +5,13 @@ import struct
 import pytest
 
 from barnabas.cli.apache.message_formatters import MessageFormatter
-from barnabas.cli.record_io.record_json import (
+from barnabas.cli.record_io.record_formats import (
+    RecordFormat,
     decode_bytes,
     encode_bytes,
     headers_of,
     record_document,
 )
-from barnabas.cli.record_io.record_output import RecordFormat
 from barnabas.model.errors import ConfigError, ProtocolError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record

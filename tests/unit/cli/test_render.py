@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from barnabas.cli.framework.render import printable, show, table_text, yaml_text
+from barnabas.cli.framework.output import printable, show, table_text, yaml_text
 
 ROWS = [
     {"name": "a", "count": 5, "isr": [1, 2], "note": None, "hidden": {"x": 1}},

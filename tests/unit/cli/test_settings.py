@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from barnabas.cli.framework.settings import client_settings, key_values, read_properties
+from barnabas.cli.framework.connection import client_settings, key_values, read_properties
 from barnabas.model.errors import ConfigError
 
 CONFIG = """

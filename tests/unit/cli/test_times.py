@@ -1,6 +1,6 @@
 import pytest
 
-from barnabas.cli.framework.times import iso_time, parse_duration, parse_time
+from barnabas.cli.framework.output import iso_time, parse_duration, parse_time
 from barnabas.model.errors import ConfigError
 
 

@@ -12,7 +12,7 @@ def started(monkeypatch):
     """Runs `barnabas up` with arguments; returns the settings given to the broker."""
     given = {}
 
-    def run_broker(settings, _log_level):
+    def run_broker(settings, _log_level, _log_format, _started):
         given.update(settings)
         return 0
 

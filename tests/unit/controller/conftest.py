@@ -1,5 +1,5 @@
 import pytest
-from support.controller_cluster import ControllerCluster
+from support.cluster.controller_cluster import ControllerCluster
 
 
 @pytest.fixture

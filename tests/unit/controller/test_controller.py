@@ -47,6 +47,7 @@ async def test_commands_carry_the_epochs_that_fence(cluster):
 
 
 async def test_many_topics_at_once(cluster):
+    """Passes when every topic has its leader before the timeout."""
     await cluster.start(1)
     names = [f"t{n}" for n in range(40)]
     await asyncio.gather(*(cluster.admin.create_topic(n, {0: (1,)}) for n in names))
@@ -85,6 +86,7 @@ async def test_added_partitions_get_leaders(cluster):
 
 
 async def test_deletion_marks_without_a_topic_are_removed(cluster):
+    """Passes when the mark is removed before the timeout."""
     await cluster.start(1)
     await cluster.tree.create(paths.delete_topic("nothing"))
 
@@ -195,6 +197,7 @@ async def test_killed_controller_is_replaced_in_a_higher_epoch(cluster):
 
 
 async def test_killed_controller_is_removed_from_the_sets_in_which_it_followed(cluster):
+    """Passes when the ISR shrinks before the timeout."""
     await cluster.start(1, 2, 3)
     await cluster.admin.create_topic("t", {0: (2, 1)})
     await cluster.wait_for_leader("t", 2)
@@ -297,6 +300,7 @@ async def test_deletion_goes_on_under_the_next_controller(cluster):
 
 
 async def test_topic_created_without_a_controller_is_found(cluster):
+    """Passes when the topic has its leader before the timeout."""
     await cluster.start()
     await cluster.admin.create_topic("t", {0: (1,)})
     await cluster.add(1)
@@ -352,6 +356,7 @@ async def test_alter_partition_of_an_old_incarnation_is_refused(cluster):
 
 
 async def test_conflicting_writer_of_a_state_is_survived(cluster):
+    """Passes when the new leader is elected before the timeout."""
     await cluster.start(1, 2, 3)
     await cluster.admin.create_topic("t", {0: (2, 3)})
     await cluster.wait_for_leader("t", 2)
@@ -376,6 +381,7 @@ async def test_isr_notifications_of_older_leaders_are_read(cluster):
 
 
 async def test_changed_address_reaches_all_brokers(cluster):
+    """Passes when the other broker receives the new address before the timeout."""
     await cluster.start(1, 2)
     path = paths.broker(2)
     data, _ = await cluster.tree.get(path)

@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from support.controller_cluster import QUIET, FakeChannels
+from support.cluster.controller_cluster import QUIET, FakeChannels
 
 from barnabas.controller.active.epoch_state import ControllerEpoch, ControllerEpochState
-from barnabas.controller.event_queue import EventQueue
+from barnabas.controller.controller import EventQueue
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 

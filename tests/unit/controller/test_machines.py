@@ -10,8 +10,13 @@ from barnabas.controller.machines.assignment import (
     reassign,
     target_problem,
 )
-from barnabas.controller.machines.election import LeaderAndIsr, LeaderImbalance, leader_imbalances
-from barnabas.controller.machines.isr_change import EligibleBrokers, validate_isr_change
+from barnabas.controller.machines.election import (
+    EligibleBrokers,
+    LeaderAndIsr,
+    LeaderImbalance,
+    leader_imbalances,
+    validate_isr_change,
+)
 from barnabas.controller.machines.states import (
     PARTITION_MOVES,
     REPLICA_MOVES,

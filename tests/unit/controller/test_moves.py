@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from support.controller_cluster import ControllerCluster
+from support.cluster.controller_cluster import ControllerCluster
 
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.machines.election import ElectionKind
@@ -197,6 +197,7 @@ async def test_preferred_election_needs_the_preferred_replica_in_sync(cluster):
 
 
 async def test_preferred_election_asked_for_in_the_tree(cluster):
+    """Passes when the leader changes and the node is removed before the timeout."""
     await move_away(cluster)
     node = PartitionListNode((T0,))
     await cluster.tree.create(paths.PREFERRED_REPLICA_ELECTION, node.encode())
@@ -225,6 +226,20 @@ async def test_unclean_election_by_request(cluster):
     await cluster.wait_for_leader("t", -1)
     assert await elect(cluster, ElectionKind.UNCLEAN, T0) == {T0: NONE}
     await cluster.wait_for_leader("t", 2)
+
+
+async def test_an_unclean_election_is_counted(cluster):
+    """The metric kafka_controller_controllerstats_uncleanleaderelections_total."""
+    await cluster.start(3, 1, 2)
+    await topic_on(cluster, 1, 2)
+    await report_isr(cluster, 1)
+    await cluster.kill(1)
+    await cluster.wait_for_leader("t", -1)
+    await elect(cluster, ElectionKind.UNCLEAN, T0)
+    stats = cluster.active.controller.stats
+    assert stats.unclean_elections == 1
+    assert stats.elections.count >= 1
+    assert stats.event_times["leader election"].count >= 1
 
 
 async def test_replica_that_declines_to_lead_does_so_when_an_operator_says_so(cluster):

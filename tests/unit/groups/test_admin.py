@@ -1,6 +1,6 @@
-from support.group_driver import GroupDriver
+from support.groups.driver import GroupDriver
 
-from barnabas.groups.replies import ListedGroup
+from barnabas.groups.requests import ListedGroup
 from barnabas.model.error_codes import ErrorCode as E
 
 

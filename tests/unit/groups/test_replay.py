@@ -2,10 +2,10 @@
 
 import struct
 
-from support.group_driver import GroupDriver
+from support.groups.driver import GroupDriver
 
 from barnabas.coordination.outcome import CoordinatorRecord
-from barnabas.groups.timers import TimerKind
+from barnabas.groups.step import TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.wire.coordinator_records import encode_versioned, maybe_decode_offsets_record
 from barnabas.wire.messages.group_metadata_key import GroupMetadataKey

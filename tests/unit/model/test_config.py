@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
+from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, merged, one_of
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, TOPIC_KEYS, topic_defaults
 from barnabas.model.errors import ConfigError
@@ -102,3 +102,10 @@ def test_defaults_pass_their_own_validators():
     for key in (*BROKER_KEYS, *TOPIC_KEYS):
         if key.default is not None:
             assert key.parse(key.render(key.default)) == key.default, key.name
+
+
+def test_a_configuration_that_is_not_a_mapping_is_explained():
+    assert merged({"a": 1}, {"b": 2}) == {"a": 1, "b": 2}
+    assert merged(None, {}) == {}
+    with pytest.raises(ConfigError, match="must be a mapping or keywords, not 'orders'"):
+        merged("orders", {})

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 import barnabas
-from barnabas.model.config_keys.admin import ADMIN_KEYS
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.client import ADMIN_KEYS, SIMPLE_KEYS
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
-from barnabas.model.config_keys.simple import SIMPLE_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, TOPIC_KEYS
 
 SOURCE = Path(barnabas.__file__).parent
@@ -39,7 +38,7 @@ TABLES = {
     "producer": (PRODUCER_KEYS, CLIENT),
     "consumer": (CONSUMER_KEYS, CLIENT),
     "simple consumer": (SIMPLE_KEYS, CLIENT),
-    "connector": (CONNECTOR_KEYS, CLIENT),
+    "connector": (CONNECTOR_KEYS, (*CLIENT, "zk")),
     "admin": (ADMIN_KEYS, CLIENT),
     "topic": (TOPIC_KEYS, SERVER),
     "broker": (BROKER_KEYS, SERVER),

@@ -1,7 +1,6 @@
 """Admission: listeners that wait for room, and connections that make room."""
 
-from barnabas.net.admission import Admission
-from barnabas.net.connection_slots import ConnectionSlots, SlotLimits
+from barnabas.net.admission import ConnectionAdmission, ConnectionSlots, SlotLimits
 
 
 class FakeListener:
@@ -34,7 +33,7 @@ class FakeConnection:
 
 
 def listeners(protected=None, **limits):
-    admission = Admission(ConnectionSlots(SlotLimits(**limits), protected))
+    admission = ConnectionAdmission(ConnectionSlots(SlotLimits(**limits), protected))
     return admission, FakeListener(admission, "A"), FakeListener(admission, "B")
 
 

@@ -3,13 +3,11 @@
 import struct
 
 import pytest
-from support.memory_stream import memory_pair
+from support.network.memory_stream import memory_pair
 
 from barnabas.net.frame_buffer import STEP_BYTES
-from barnabas.net.frame_reader import SCRATCH_BYTES, FrameReader
-from barnabas.net.limits import ConnectionLimits
+from barnabas.net.frame_reader import SCRATCH_BYTES, ConnectionLimits, FrameReader, Progress
 from barnabas.net.listener import Listener
-from barnabas.net.progress import Progress
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.testing.virtual_clock import VirtualClock
 

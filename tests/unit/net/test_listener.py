@@ -9,10 +9,8 @@ import struct
 
 import pytest
 
-from barnabas.net.admission import Admission
-from barnabas.net.bind import listen_on
-from barnabas.net.connection_slots import ConnectionSlots, SlotLimits
-from barnabas.net.listener import Listener
+from barnabas.net.admission import ConnectionAdmission, ConnectionSlots, SlotLimits
+from barnabas.net.listener import Listener, listen_on
 from barnabas.net.refusal import Refusal
 from barnabas.testing.virtual_clock import VirtualClock
 
@@ -33,7 +31,7 @@ class FdSlice:
 
 
 def admission(limits):
-    return Admission(ConnectionSlots(limits))
+    return ConnectionAdmission(ConnectionSlots(limits))
 
 
 @pytest.fixture

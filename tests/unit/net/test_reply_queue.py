@@ -1,7 +1,9 @@
 """ReplyQueue: replies in the order of their requests, and when the next request must wait."""
 
-from barnabas.net.limits import ConnectionLimits
-from barnabas.net.pending import PendingReply
+import pytest
+
+from barnabas.net.frame_reader import ConnectionLimits
+from barnabas.net.replies import PendingReply
 from barnabas.net.reply_queue import ReplyQueue
 
 
@@ -82,3 +84,89 @@ def test_what_is_pending_is_abandoned_when_the_connection_goes():
     assert abandoned == [1]
     assert not harness.queue.pending
     assert not harness.queue.unsent
+
+
+class File:
+    """A file part; `missing` bytes are not in the file."""
+
+    fd, position = 7, 0
+
+    def __init__(self, size: int, missing: int = 0) -> None:
+        self.size = size
+        self.missing = missing
+        self.released = 0
+
+    def __len__(self) -> int:
+        return self.size
+
+    def read(self) -> bytes:
+        return b"f" * (self.size - self.missing)
+
+    def release(self) -> None:
+        self.released += 1
+
+
+class Calls:
+    """A stream that keeps each call and takes at most `room` bytes at a time."""
+
+    def __init__(self, room: int = 1 << 30) -> None:
+        self.room = room
+        self.calls: list[tuple[str, bytes, bool]] = []
+
+    def send(self, buffers, more):
+        data = b"".join(buffers)[: self.room]
+        self.calls.append(("send", data, more))
+        return len(data)
+
+    def send_file(self, part, offset):
+        data = part.read()[offset:][: self.room]
+        self.calls.append(("send_file", data, False))
+        return len(data)
+
+
+def test_a_small_file_part_is_sent_with_the_bytes_around_it():
+    harness, file, stream = Harness(), File(100), Calls()
+    harness.queue.add([b"head", file, b"tail"])
+    assert harness.queue.send(stream) == 108
+    assert stream.calls == [("send", b"head" + b"f" * 100 + b"tail", False)]
+    assert file.released == 1
+    assert not harness.queue.unsent
+
+
+def test_a_large_file_part_is_sent_from_its_file():
+    harness, file, stream = Harness(), File(100_000), Calls()
+    harness.queue.add([b"head", file, b"tail"])
+    harness.queue.send(stream)
+    assert [call[0] for call in stream.calls] == ["send", "send_file", "send"]
+    assert stream.calls[0] == ("send", b"head", True)
+    assert file.released == 1
+
+
+@pytest.mark.parametrize("size", [100, 10_000])
+def test_parts_are_sent_completely_in_small_steps(size):
+    harness, file, stream = Harness(), File(size), Calls(room=3)
+    harness.queue.add([b"head", file, b"tail"])
+    harness.queue.add([b"next"])
+    while harness.queue.unsent:
+        assert harness.queue.send(stream)
+    sent = b"".join(data for _, data, _ in stream.calls)
+    assert sent == b"head" + b"f" * size + b"tailnext"
+    assert file.released == 1
+
+
+def test_a_single_byte_string_is_sent_in_parts():
+    harness, stream = Harness(), Calls(room=3)
+    harness.queue.add([b"abcdefgh"])
+    harness.queue.send(stream)
+    assert [data for _, data, _ in stream.calls] == [b"abc", b"def", b"gh"]
+    assert not harness.queue.unsent
+
+
+@pytest.mark.parametrize("size", [100, 100_000])
+def test_a_file_that_is_too_short_ends_the_connection(size):
+    harness, file = Harness(), File(size, missing=size)
+    harness.queue.add([b"head", file])
+    with pytest.raises(ConnectionAbortedError, match="shorter than announced"):
+        harness.queue.send(Calls())
+    harness.queue.clear()
+    assert file.released == 1

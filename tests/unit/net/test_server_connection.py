@@ -4,12 +4,13 @@ import asyncio
 import struct
 
 import pytest
-from support.memory_stream import MemoryStream, memory_pair
+from support.network.memory_stream import MemoryStream, memory_pair
 
-from barnabas.net.limits import ConnectionLimits
+from barnabas.model.errors import ProtocolError
+from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.pending import PendingReply
 from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.replies import PendingReply
 from barnabas.testing.virtual_clock import VirtualClock
 
 
@@ -111,6 +112,18 @@ async def test_an_impossible_size_closes_with_its_reason(start, reason, caplog):
     assert harness.listener.refusals.counts == {reason: 1}
     assert len(caplog.records) == 1
     assert f"reason={reason.value}" in caplog.text
+
+
+async def test_requests_before_a_refused_one_are_answered():
+    def handler(connection, data):
+        if data == b"bad":
+            raise ProtocolError("bad")
+        return [frame(bytes(data))]
+
+    harness = Harness(handler)
+    await harness.send(frame(b"1") + frame(b"2") + frame(b"bad") + frame(b"3"))
+    assert harness.connection.closed
+    assert received(harness.client) == frame(b"1") + frame(b"2")
 
 
 async def test_a_pending_reply_mutes_the_connection_until_it_is_there():

@@ -1,9 +1,17 @@
+import asyncio
+import ssl
+
 import pytest
 import trustme
 from cryptography.hazmat.primitives import serialization
 
 from barnabas.model.errors import ConfigError
-from barnabas.net.tls_context import TlsSettings, client_context, server_context
+from barnabas.net.tls_context import (
+    ReloadableClientContext,
+    TlsSettings,
+    client_context,
+    server_context,
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +82,32 @@ def test_a_client_needs_nothing():
 def test_secrets_are_not_shown():
     settings = TlsSettings(key_password="hidden", key_text="hidden")
     assert "hidden" not in repr(settings)
+
+
+async def test_a_removed_authority_is_no_longer_trusted():
+    known, other = trustme.CA(), trustme.CA()
+    listening = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    known.issue_cert("localhost").configure_cert(listening)
+    server = await asyncio.start_server(
+        lambda _reader, writer: writer.close(), "127.0.0.1", 0, ssl=listening
+    )
+    port = server.sockets[0].getsockname()[1]
+
+    def settings(authority):
+        return TlsSettings(trust_text=authority.cert_pem.bytes().decode())
+
+    async def connect(context):
+        _, writer = await asyncio.open_connection(
+            "127.0.0.1", port, ssl=context, server_hostname="localhost"
+        )
+        writer.close()
+
+    context = ReloadableClientContext.of(settings(known))
+    await connect(context)
+    with pytest.raises(ConfigError):
+        context.reload(TlsSettings(trust_text="no certificate"))
+    await connect(context)
+    context.reload(settings(other))
+    with pytest.raises(ssl.SSLCertVerificationError):
+        await connect(context)
+    server.close()

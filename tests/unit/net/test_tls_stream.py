@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 import trustme
-from support.memory_stream import memory_pair
+from support.network.memory_stream import memory_pair
 
-from barnabas.net.limits import ConnectionLimits
+from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.listener import Listener
 from barnabas.net.refusal import Refusal
 from barnabas.net.tls_context import TlsSettings, client_context, server_context

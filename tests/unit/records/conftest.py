@@ -1,7 +1,7 @@
 """Every test here runs on the compiled and on the pure codec."""
 
 import pytest
-from support import hot_records
+from support.records import hot_records
 
 
 @pytest.fixture(params=hot_records.IMPLEMENTATIONS)

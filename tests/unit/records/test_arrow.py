@@ -8,7 +8,8 @@ import pytest
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
 from barnabas.records.arrow import schema, take_arrow
-from barnabas.records.builder import BatchBuilder, build_batch
+from barnabas.records.batch import assign_offsets
+from barnabas.records.builder import BatchBuilder, build_batch, control_batch
 from barnabas.records.reader import FetchDecoder
 
 pytestmark = pytest.mark.usefixtures("hot")
@@ -42,6 +43,100 @@ def test_equal_to_records(codec):
     assert [
         {name: getattr(record, name) for name in table.schema.names} for record in records
     ] == list(rows(table))
+
+
+def varied(codec):
+    """Small batches of every kind: plain, keyless, both, with headers, tombstones, long numbers."""
+    kinds = (
+        [(b"k%d" % n, b"v" * n) for n in range(9)],
+        [(None, b"v%d" % n) for n in range(11)],
+        [(None if n % 3 else b"k", b"v") for n in range(10)],
+        [(b"k", None), (b"", b"")],
+        [(b"k", b"v", [("h", b"x")]), (None, b"w")],
+        [(b"k" * 9000, b"v" * 70_000), (None, b"")],
+        [(None, b"v")],
+    )
+    data, base = b"", 0
+    for turn in range(3):
+        for kind in kinds:
+            data += build_batch(kind, codec=codec, base_offset=base, timestamp_ms=10**12 + turn)
+            base += len(kind)
+    return data
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_many_small_batches_equal_their_records(codec):
+    data = varied(codec)
+    table = take_arrow(FetchDecoder(data, "t", 0, fetch_offset=3))
+    table.validate(full=True)
+    records = FetchDecoder(data, "t", 0, fetch_offset=3).take()
+    names = table.schema.names
+    assert [{name: getattr(record, name) for name in names} for record in records] == list(
+        rows(table)
+    )
+
+
+def test_transactions_among_small_batches():
+    def batch(base, producer_id):
+        return bytes(
+            build_batch(
+                [(None, b"%d" % base)],
+                base_offset=base,
+                timestamp_ms=1,
+                producer_id=producer_id,
+                producer_epoch=0,
+                base_sequence=0,
+                transactional=producer_id >= 0,
+            )
+        )
+
+    def marker(base, producer_id, commit):
+        made = control_batch(commit, 0, producer_id, 0, 1)
+        assign_offsets(made, 0, base, 0)
+        return bytes(made)
+
+    data = batch(0, 7) + batch(1, -1) + batch(2, 8) + marker(3, 7, False) + marker(4, 8, True)
+    data += batch(5, 7) + marker(6, 7, True)
+    decoder = FetchDecoder(data, "t", 0, aborted=[(7, 0)])
+    assert take_arrow(decoder).column("value").to_pylist() == [b"1", b"2", b"5"]
+    assert decoder.next_offset == 7
+    everything = take_arrow(FetchDecoder(data, "t", 0))
+    assert everything.column("value").to_pylist() == [b"0", b"1", b"2", b"5"]
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.LZ4])
+def test_damaged_batches_give_the_same_as_records(codec):
+    data = bytearray(build_batch([(None, b"a"), (b"k", b"bc")], codec=codec, timestamp_ms=5))
+    data += build_batch([(None, b"d")], base_offset=2, codec=codec, timestamp_ms=5)
+    for at in range(len(data)):
+        for flip in (0x01, 0x80, 0xFF):
+            bad = bytearray(data)
+            bad[at] ^= flip
+            for check in (True, False):
+                assert outcome(bad, check, columns=True) == outcome(bad, check, columns=False)
+
+
+def test_an_unknown_codec_is_corrupt():
+    data = bytearray(build_batch([(None, b"a")]))
+    data[22] |= 5
+    with pytest.raises(CorruptRecordError, match="codec 5"):
+        take_arrow(FetchDecoder(data, "t", 0, check_crcs=False))
+
+
+def outcome(data, check_crcs, *, columns):
+    decoder = FetchDecoder(data, "t", 0, check_crcs=check_crcs, max_decompressed=100_000)
+    try:
+        if columns:
+            found = take_arrow(decoder)
+            found.validate(full=True)
+            found = list(
+                zip(*(found.column(n).to_pylist() for n in ("offset", "value")), strict=True)
+            )
+        else:
+            found = [(record.offset, record.value) for record in decoder.take()]
+    except CorruptRecordError:
+        found = "corrupt"
+    return found, decoder.next_offset, decoder.last_leader_epoch
 
 
 def test_schema_and_names():
@@ -96,13 +191,15 @@ def columns_size(times):
 
 
 def test_pyarrow_is_not_imported_before_it_is_needed():
-    code = "import sys, barnabas.records.arrow; sys.exit('pyarrow' in sys.modules)"
+    clients = ("group.consumer", "group.aio_consumer", "simple.consumer")
+    imports = ", ".join(f"barnabas.clients.{name}" for name in clients)
+    code = f"import sys, {imports}; sys.exit('pyarrow' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("at", range(8))
 def test_plain_records_around_one_that_is_not(at):
-    """What has a key, a value, no headers and short numbers is read by a way of its own."""
+    """Records with key, value, no headers and short numbers are read by separate compiled code."""
     odd = [
         (None, b"v", [], 1000),
         (b"k", None, [], 1000),

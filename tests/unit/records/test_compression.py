@@ -5,7 +5,7 @@ import tracemalloc
 
 import cramjam
 import pytest
-from support.bombs import MIB, bombs, zstd_bomb
+from support.records.bombs import MIB, bombs, zstd_bomb
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec

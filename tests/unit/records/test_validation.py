@@ -1,7 +1,7 @@
 """What a producer is answered, rule by rule."""
 
 import pytest
-from support.bad_batches import NOW, bad_batches
+from support.records.bad_batches import NOW, bad_batches
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

@@ -1,12 +1,12 @@
 """Fencing, divergence and truncation by epoch."""
 
 import pytest
-from support.memory_log import Entry, MemoryLog
+from support.storage.memory_log import Entry, MemoryLog
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.replication.epochs import (
     UNDEFINED,
-    EpochEnd,
+    LogEpochEnd,
     check_leader_epoch,
     divergence,
     truncation_point,
@@ -42,12 +42,12 @@ def test_logs_that_agree_do_not_diverge():
 
 def test_a_follower_past_the_end_of_its_epoch_diverges_there():
     leader = log_of(0, 0, 1, 1)
-    assert divergence(leader, 0, 3) == EpochEnd(0, 2)
+    assert divergence(leader, 0, 3) == LogEpochEnd(0, 2)
 
 
 def test_an_epoch_the_leader_never_saw_diverges_at_the_one_before():
     leader = log_of(0, 0, 2, 2)
-    assert divergence(leader, 1, 3) == EpochEnd(0, 2)
+    assert divergence(leader, 1, 3) == LogEpochEnd(0, 2)
 
 
 def test_an_epoch_newer_than_all_of_ours_is_undefined():
@@ -55,20 +55,20 @@ def test_an_epoch_newer_than_all_of_ours_is_undefined():
 
 
 def test_truncation_with_a_common_epoch_takes_the_smaller_end():
-    assert truncation_point(log_of(0, 0, 0), EpochEnd(0, 2)) == 2
-    assert truncation_point(log_of(0, 1, 1), EpochEnd(0, 2)) == 1
+    assert truncation_point(log_of(0, 0, 0), LogEpochEnd(0, 2)) == 2
+    assert truncation_point(log_of(0, 1, 1), LogEpochEnd(0, 2)) == 1
 
 
 def test_truncation_without_a_common_epoch_goes_back_one_epoch_of_ours():
     # KIP-279: the leader's epoch 2 is unknown here; our largest smaller one ends at 1.
     follower = log_of(1, 3, 3)
-    assert truncation_point(follower, EpochEnd(2, 3)) == 1
+    assert truncation_point(follower, LogEpochEnd(2, 3)) == 1
 
 
 def test_truncation_of_a_log_without_epochs_trusts_the_leader():
     follower = log_of(0, 0)
     follower.epoch_entries.clear()
-    assert truncation_point(follower, EpochEnd(0, 1)) == 1
+    assert truncation_point(follower, LogEpochEnd(0, 1)) == 1
 
 
 def test_iterating_finds_the_last_common_record():

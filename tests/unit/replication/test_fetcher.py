@@ -4,26 +4,26 @@ import errno
 from pathlib import Path
 
 import pytest
-from support.memory_log import Entry
-from support.replicas import TP, Replica, state
+from support.cluster.replicas import TP, Replica, state
+from support.storage.memory_log import Entry
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.replication import partition_reader
-from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.fetch_plan import (
     FetchedPartition,
-    FetchLimits,
-    FetchPlan,
     LeaderOffsets,
     OffsetsPlan,
+    ReplicaFetchLimits,
+    ReplicaFetchPlan,
 )
 from barnabas.replication.fetcher import FollowState, ReplicaFetcher
 from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.storage.dir_health import DirHealth
 
-LIMITS = FetchLimits(backoff_ms=50)
+LIMITS = ReplicaFetchLimits(backoff_ms=50)
 
 
 class Pair:
@@ -138,6 +138,7 @@ def test_an_answer_after_leaving_or_leading_is_dropped(pair):
 
 
 def test_an_answer_nobody_asked_for_is_dropped(pair):
+    """Passes when an unrequested partition in the response raises no error."""
     plan = pair.fetcher.poll(0)
     stray = FetchedPartition(TP._replace(partition=7), records=[Entry(0, 0, "x")])
     pair.fetcher.handle_fetched(plan, [stray], 0)
@@ -156,7 +157,7 @@ def test_a_source_that_is_not_ready_is_asked_again_later(pair, error):
     pair.answer(error=error)
     assert pair.fetcher.poll(49) is None
     assert pair.fetcher.wait_ms(20) == 30
-    assert isinstance(pair.fetcher.poll(50), FetchPlan)
+    assert isinstance(pair.fetcher.poll(50), ReplicaFetchPlan)
 
 
 def test_a_fenced_follower_waits_for_the_controller(pair):
@@ -165,7 +166,7 @@ def test_a_fenced_follower_waits_for_the_controller(pair):
     assert pair.fetcher.poll(10_000) is None
     assert pair.fetcher.wait_ms(0) is None
     pair.elect(1)
-    assert isinstance(pair.fetcher.poll(0), FetchPlan)
+    assert isinstance(pair.fetcher.poll(0), ReplicaFetchPlan)
 
 
 def test_a_repeated_command_does_not_restart_a_backoff(pair):
@@ -234,7 +235,7 @@ def break_appends(pair, error):
 def test_corrupt_records_are_fetched_again(pair):
     break_appends(pair, CorruptRecordError("bad checksum"))
     assert pair.fetcher.poll(49) is None
-    assert isinstance(pair.fetcher.poll(50), FetchPlan)
+    assert isinstance(pair.fetcher.poll(50), ReplicaFetchPlan)
 
 
 def test_a_failed_disk_ends_following(pair):
@@ -243,12 +244,25 @@ def test_a_failed_disk_ends_following(pair):
     assert pair.fetcher.poll(10_000) is None
 
 
+def test_a_failed_disk_may_remove_the_partition_during_the_append(pair, caplog):
+    """The directory goes offline inside the append, and with it the replica leaves the fetcher."""
+
+    def fail(_batches):
+        pair.fetcher.remove(TP)
+        raise BrokerError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    pair.follower.log.append_as_follower = fail
+    pair.leader.append("a")
+    pair.round()
+    assert pair.fetcher.poll(10_000) is None
+
+
 def test_a_follower_on_a_full_disk_tries_again(pair, caplog):
     health = DirHealth(Path("/data"))
     break_appends(pair, health.write_failed(OSError(errno.ENOSPC, "No space left on device")))
     assert pair.fetcher.state_of(TP) is FollowState.FETCHING
     assert pair.fetcher.poll(49) is None
-    assert isinstance(pair.fetcher.poll(50), FetchPlan)
+    assert isinstance(pair.fetcher.poll(50), ReplicaFetchPlan)
     assert len(caplog.records) == 1  # the directory's own line
 
 
@@ -277,7 +291,7 @@ def test_what_is_not_flushed_is_not_reported_to_the_leader():
 
 
 def test_divergence_is_followed_epoch_by_epoch(pair):
-    pair.answer(diverging_epoch=EpochEnd(0, 0))
+    pair.answer(diverging_epoch=LogEpochEnd(0, 0))
     assert pair.fetcher.poll(0).partitions[0].offset == 0
 
 
@@ -290,7 +304,7 @@ def test_a_throttled_partition_waits_its_turn():
     pair.round()  # two records: one second's worth too many
     assert pair.fetcher.poll(0) is None
     assert 0 < pair.fetcher.wait_ms(0) <= 1001
-    assert isinstance(pair.fetcher.poll(1001), FetchPlan)
+    assert isinstance(pair.fetcher.poll(1001), ReplicaFetchPlan)
 
 
 def test_a_partition_that_its_leader_holds_back_has_not_caught_up(pair):
@@ -308,4 +322,4 @@ def test_a_partition_that_has_all_that_is_committed_is_not_throttled():
     pair.leader.partition.raise_high_watermark(2)
     pair.round()
     assert throttle.wait_ms(TP, 0) > 0
-    assert isinstance(pair.fetcher.poll(0), FetchPlan)
+    assert isinstance(pair.fetcher.poll(0), ReplicaFetchPlan)

@@ -3,16 +3,16 @@
 import asyncio
 
 import pytest
-from support.memory_log import Entry
-from support.replicas import TP, Replica, state
+from support.cluster.replicas import TP, Replica, state
+from support.storage.memory_log import Entry
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
 from barnabas.model.ids import TopicPartition
-from barnabas.replication.fetch_plan import FetchedPartition, FetchLimits, LeaderOffsets
+from barnabas.replication.fetch_plan import FetchedPartition, LeaderOffsets, ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
 
-LIMITS = FetchLimits(backoff_ms=0)
+LIMITS = ReplicaFetchLimits(backoff_ms=0)
 
 
 class ScriptedSource:

@@ -1,7 +1,7 @@
 """A replica's appends, watermark and in-sync set."""
 
 import pytest
-from support.replicas import Replica, code_of, fetch, leader, state
+from support.cluster.replicas import Replica, code_of, fetch, leader, state
 
 from barnabas.model.error_codes import ErrorCode
 

@@ -1,12 +1,12 @@
 """What readers of each kind get, and what they are refused."""
 
 import pytest
-from support.replicas import TP, Replica, code_of, state
+from support.cluster.replicas import TP, Replica, code_of, state
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.records import IsolationLevel
 from barnabas.replication import partition_reader
-from barnabas.replication.epochs import EpochEnd
+from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
 from barnabas.replication.partition_reader import (
     end_offset_for_epoch,
@@ -114,10 +114,10 @@ def test_divergence_is_answered_instead_of_data_and_not_recorded(replica):
     replica.partition.make_leader(state(leader_epoch=5))
     replica.append("f")
     answer = read(replica, 6, replica_id=2, last_fetched_epoch=4)
-    assert answer.diverging_epoch == EpochEnd(2, 5)
+    assert answer.diverging_epoch == LogEpochEnd(2, 5)
     assert answer.slice is None
     assert replica.partition.leading.followers[2].log_end_offset == 3
-    assert read(replica, 6, last_fetched_epoch=4).diverging_epoch == EpochEnd(2, 5)
+    assert read(replica, 6, last_fetched_epoch=4).diverging_epoch == LogEpochEnd(2, 5)
 
 
 def test_an_epoch_from_the_future_is_out_of_range(replica):
@@ -187,8 +187,8 @@ def test_lookups_are_for_leaders_unless_told(replica):
 
 
 def test_end_of_an_epoch(replica):
-    assert end_offset_for_epoch(replica.partition, 2) == EpochEnd(2, 5)
-    assert end_offset_for_epoch(replica.partition, 9) == EpochEnd(-1, -1)
+    assert end_offset_for_epoch(replica.partition, 2) == LogEpochEnd(2, 5)
+    assert end_offset_for_epoch(replica.partition, 9) == LogEpochEnd(-1, -1)
 
 
 # Followers that consumers read from

@@ -1,6 +1,6 @@
 """Commands to lead and to follow, in whatever order they come."""
 
-from support.replicas import code_of, fetch, leader, state
+from support.cluster.replicas import code_of, fetch, leader, state
 
 from barnabas.model.error_codes import ErrorCode
 

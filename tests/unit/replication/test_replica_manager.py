@@ -1,8 +1,15 @@
 """Commands of the controller, and what a broker makes of them."""
 
 import pytest
-from support.memory_log import MemoryLog
-from support.replicas import TOPIC_ID, TP, RecordingIsrChannel, RecordingListener, command, state
+from support.cluster.replicas import (
+    TOPIC_ID,
+    TP,
+    RecordingIsrChannel,
+    RecordingListener,
+    command,
+    state,
+)
+from support.storage.memory_log import MemoryLog
 
 from barnabas.model.control import (
     EPOCH_DURING_DELETE,
@@ -15,7 +22,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import NoFollowers, ReplicaManager, StartCondition
-from barnabas.replication.unclean_start import UncleanStartPolicy
+from barnabas.replication.safety_rules import UncleanStartPolicy
 from barnabas.testing.virtual_clock import VirtualClock
 
 
@@ -242,6 +249,7 @@ def test_one_that_never_left_the_set_must_catch_up_first():
 
 
 def test_nobody_to_follow():
+    """Passes when the calls of a replica without followers raise no error."""
     followers = NoFollowers()
     followers.follow(None)
     followers.unfollow(TP)

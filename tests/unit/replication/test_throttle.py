@@ -1,7 +1,7 @@
 """The limit on replication traffic."""
 
 import pytest
-from support.replicas import TP
+from support.cluster.replicas import TP
 
 from barnabas.replication.throttle import ReplicationThrottle, ThrottledReplicas
 

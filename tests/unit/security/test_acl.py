@@ -24,7 +24,7 @@ def test_labels() -> None:
     assert Operation.DESCRIBE_CONFIGS.label == "DescribeConfigs"
     assert Operation.from_label("DescribeConfigs") is Operation.DESCRIBE_CONFIGS
     assert ResourceType.from_label("transactional-id") is ResourceType.TRANSACTIONAL_ID
-    with pytest.raises(ValueError, match="no Operation"):
+    with pytest.raises(ValueError, match="unknown Operation"):
         Operation.from_label("fly")
 
 

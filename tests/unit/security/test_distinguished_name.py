@@ -1,4 +1,4 @@
-from barnabas.security.distinguished_name import distinguished_name
+from barnabas.security.principal import distinguished_name
 
 
 def name(*parts):

@@ -1,16 +1,18 @@
 """Bearer tokens: the message, the signature, and what a token must say."""
 
 import pytest
-from support.oauth_issuer import AUDIENCE, ISSUER, Issuer
+from support.security.oauth_issuer import AUDIENCE, ISSUER, Issuer
 
 from barnabas.runtime.clock import SystemClock
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.jwt_tokens import JwtChecker, JwtRules, parse_key_set
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.security.oauthbearer import (
+    JwtChecker,
+    JwtRules,
     OAuthBearerClient,
     OAuthBearerServer,
     TokenIdentity,
     parse_client_message,
+    parse_key_set,
 )
 
 RULES = JwtRules(ISSUER, (AUDIENCE,))
@@ -103,7 +105,7 @@ def test_malformed_messages(message):
 
 def test_no_user_acts_for_another():
     server = OAuthBearerServer(lambda token: TokenIdentity("ann", 1))
-    with pytest.raises(AuthenticationError, match="another user"):
+    with pytest.raises(AuthenticationError, match="another authorization id"):
         server.step(b"n,a=bob,\x01auth=Bearer abc\x01\x01")
 
 

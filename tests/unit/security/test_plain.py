@@ -1,7 +1,6 @@
 import pytest
 
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.mechanism import ServerStep
+from barnabas.security.mechanism import AuthenticationError, ServerStep
 from barnabas.security.plain import PlainClient, PlainServer, check_against
 
 USERS = {"alice": "wonder", "bob": "builder", "empty": ""}

@@ -2,11 +2,9 @@
 
 import pytest
 
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.scram_client import ScramClient
-from barnabas.security.scram_decoys import DecoyCredentials
-from barnabas.security.scram_keys import SCRAM_SHA_256, ScramCredential
-from barnabas.security.scram_server import ScramServer
+from barnabas.security.mechanism import AuthenticationError
+from barnabas.security.scram import ScramClient, ScramServer
+from barnabas.security.scram_keys import SCRAM_SHA_256, DecoyCredentials, ScramCredential
 
 SALT = bytes(16)
 

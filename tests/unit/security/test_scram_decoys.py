@@ -3,8 +3,12 @@
 import re
 from collections import Counter
 
-from barnabas.security.scram_decoys import DecoyCredentials
-from barnabas.security.scram_keys import SCRAM_SHA_256, SCRAM_SHA_512, ScramCredential
+from barnabas.security.scram_keys import (
+    SCRAM_SHA_256,
+    SCRAM_SHA_512,
+    DecoyCredentials,
+    ScramCredential,
+)
 
 NAMES = [f"user-{number}" for number in range(1_000)]
 

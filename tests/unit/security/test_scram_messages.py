@@ -1,7 +1,7 @@
 import pytest
 
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.scram_messages import (
+from barnabas.security.mechanism import AuthenticationError
+from barnabas.security.scram import (
     decode_name,
     encode_name,
     parse_client_final,

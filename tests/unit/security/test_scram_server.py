@@ -4,17 +4,16 @@ import base64
 
 import pytest
 
-from barnabas.security.errors import AuthenticationError
-from barnabas.security.scram_client import ScramClient
-from barnabas.security.scram_decoys import DecoyCredentials
+from barnabas.security.mechanism import AuthenticationError
+from barnabas.security.scram import ScramClient, ScramServer
 from barnabas.security.scram_keys import (
     SCRAM_HASHES,
     SCRAM_SHA_256,
+    DecoyCredentials,
     ScramCredential,
     ScramHash,
     xor,
 )
-from barnabas.security.scram_server import ScramServer
 
 SALT = base64.b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 CREDENTIAL = ScramCredential.from_password(SCRAM_SHA_256, "pencil", SALT)

@@ -1,4 +1,4 @@
-"""What the imports made leaves the collector's sight: at first, and when there is more of it."""
+"""Objects of imports are excluded from garbage collection, at first and after new imports."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ def frozen(monkeypatch):
     return calls
 
 
-def test_a_few_times_and_after_new_imports(frozen, monkeypatch):
+def test_freezes_at_the_first_calls_and_after_new_imports(frozen, monkeypatch):
     for _ in range(worker_memory.TIMES + 5):
         worker_memory.freeze_imports()
     assert len(frozen) == worker_memory.TIMES
@@ -28,7 +28,7 @@ def test_a_few_times_and_after_new_imports(frozen, monkeypatch):
     assert len(frozen) == worker_memory.TIMES + 1
 
 
-def test_a_fork_begins_anew(frozen, monkeypatch):
+def test_a_forked_process_starts_from_zero(frozen, monkeypatch):
     for _ in range(worker_memory.TIMES + 5):
         worker_memory.freeze_imports()
     parent = os.getpid()

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from support.log_world import World, put
+from support.storage.log_world import World, put
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

@@ -1,7 +1,7 @@
 """A log without faults: appends, reads, watermarks, truncation, lookups by time, flushing."""
 
 import pytest
-from support.log_world import (
+from support.storage.log_world import (
     LOG_DIR,
     NOW,
     TP,

@@ -4,7 +4,7 @@ import errno
 from pathlib import Path
 
 import pytest
-from support.log_world import (
+from support.storage.log_world import (
     LOG_DIR,
     NOW,
     ROOT,

@@ -4,7 +4,7 @@ import errno
 import logging
 
 import pytest
-from support.log_world import (
+from support.storage.log_world import (
     NOW,
     TOPIC_ID,
     TP,
@@ -16,7 +16,7 @@ from support.log_world import (
     raw,
     snapshot,
 )
-from support.move_world import FIRST, SECOND, MoveWorld
+from support.storage.move_world import FIRST, SECOND, MoveWorld
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError

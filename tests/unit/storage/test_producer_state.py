@@ -65,6 +65,7 @@ def test_sequences_must_follow():
 
 
 def test_an_unknown_producer_may_begin_anywhere():
+    """Passes when the first sequence number of a producer is accepted whatever it is."""
     log = Log()
     log.write(header(41))
     log.write(header(42))

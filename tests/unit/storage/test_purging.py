@@ -3,7 +3,7 @@
 import errno
 import logging
 
-from support.log_world import LOG_DIR, NOW, ROOT, TP, World, put
+from support.storage.log_world import LOG_DIR, NOW, ROOT, TP, World, put
 
 HOUR = 3_600_000
 EXPIRING = {"segment.bytes": "310", "retention.ms": "1", "file.delete.delay.ms": "1000"}

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from support.log_world import LOG_DIR, World, committed, contents, end_txn, put, records_in
+from support.storage.log_world import LOG_DIR, World, committed, contents, end_txn, put, records_in
 
 from barnabas.storage import file_names
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.log_world import NOW, batch_of
+from support.storage.log_world import NOW, batch_of
 
 from barnabas.records.batch import assign_offsets
 from barnabas.storage.segment import Segment

@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from support.log_world import LOG_DIR, NOW, World, batch_of, open_at, put
+from support.storage.log_world import LOG_DIR, NOW, World, batch_of, open_at, put
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.records.batch import assign_offsets, parse_header

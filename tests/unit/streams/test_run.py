@@ -1,4 +1,4 @@
-"""Running queries end together, also when one of them will not."""
+"""Stopping queries, also if one of them does not stop."""
 
 import pytest
 
@@ -19,7 +19,7 @@ class Part:
     close = stop
 
 
-def test_all_are_told_to_stop_and_the_first_error_is_raised():
+def test_stop_stops_all_queries_and_raises_the_first_error():
     done = []
     stages = [Part(f"stage {n}", done) for n in range(4)]
     refusals = [RuntimeError("first"), RuntimeError("second")]

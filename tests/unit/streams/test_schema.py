@@ -1,4 +1,4 @@
-"""Schemas from dataclasses and DDL; what cannot be one is named."""
+"""Schemas from dataclasses and DDL; errors name the cause."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,18 +50,18 @@ def test_ddl_and_pairs():
     [
         ("", "at least one column"),
         ("a", "a name and a type"),
-        ("_key string", "taken by the row"),
+        ("_key string", "is reserved"),
         ("a int, a int", "twice"),
-        (int, "no dataclass"),
+        (int, "not a dataclass"),
     ],
 )
-def test_what_is_no_schema(source, what):
+def test_invalid_schemas(source, what):
     with pytest.raises(ConfigError, match=what):
         Schema.of(source)
 
 
-def test_a_type_spark_has_not():
-    with pytest.raises(ConfigError, match="no type in Spark"):
+def test_a_type_without_a_spark_type():
+    with pytest.raises(ConfigError, match="has no Spark SQL type"):
         sql_type(int | str)
 
 
@@ -78,9 +78,9 @@ def several(line: str) -> Iterator[Word]:
     return (Word(word) for word in line.split())
 
 
-def test_a_function_says_what_it_returns():
+def test_the_schema_of_a_return_annotation():
     assert schema_of_result(one, None) == Schema.of(Word)
     assert schema_of_result(several, None, many=True) == Schema.of(Word)
     assert schema_of_result(len, "n int") == Schema.of("n int")
-    with pytest.raises(ConfigError, match="len does not say which dataclass it returns"):
+    with pytest.raises(ConfigError, match="len has no dataclass as return annotation"):
         schema_of_result(len, None)

@@ -1,9 +1,9 @@
-"""Views: whole micro-batches, each once; asked by key and by range."""
+"""Views: complete micro-batches, exactly once; reads by key and by range."""
 
 import pytest
 
 from barnabas.model.errors import LocalError
-from barnabas.streams.views import Change, TableView, ViewFile, count_rows
+from barnabas.streams.views import TableView, ViewChange, ViewFile, count_rows
 
 
 @pytest.fixture
@@ -13,10 +13,10 @@ def path(tmp_path):
 
 def test_a_view(path):
     with ViewFile(path, "t") as view:
-        assert view.apply("q", 0, [Change("a", '{"n":1}', 5), Change("b", '{"n":2}', 6)])
-        assert view.apply("q", 1, [Change("a", None, 7), Change("c", '{"n":3}', 8)])
-        assert not view.apply("q", 1, [Change("x", "{}", 9)])
-        assert not view.apply("q", 0, [Change("x", "{}", 9)])
+        assert view.apply("q", 0, [ViewChange("a", '{"n":1}', 5), ViewChange("b", '{"n":2}', 6)])
+        assert view.apply("q", 1, [ViewChange("a", None, 7), ViewChange("c", '{"n":3}', 8)])
+        assert not view.apply("q", 1, [ViewChange("x", "{}", 9)])
+        assert not view.apply("q", 0, [ViewChange("x", "{}", 9)])
     with TableView(path, "t") as asked:
         assert asked.get("a") is None
         assert asked.get("b") == {"n": 2}
@@ -29,7 +29,7 @@ def test_a_view(path):
 
 def test_a_micro_batch_that_fails_leaves_nothing(path):
     def broken():
-        yield Change("a", "{}", 1)
+        yield ViewChange("a", "{}", 1)
         raise RuntimeError("lost")
 
     with ViewFile(path, "t") as view, pytest.raises(RuntimeError, match="lost"):
@@ -41,7 +41,7 @@ def test_a_micro_batch_that_fails_leaves_nothing(path):
 
 
 def test_no_view_yet(path):
-    with pytest.raises(LocalError, match="has its query run yet"):
+    with pytest.raises(LocalError, match="the file does not exist"):
         TableView(path)
 
 
@@ -49,7 +49,7 @@ def test_rows_are_counted_and_deleted(tmp_path):
     path = str(tmp_path / "view.db")
     assert count_rows(path, "view") == 0
     with ViewFile(path, "view") as view:
-        view.apply("q", 0, [Change("a", "{}", 1), Change("b", "{}", 1)])
+        view.apply("q", 0, [ViewChange("a", "{}", 1), ViewChange("b", "{}", 1)])
     assert count_rows(path, "other") == 0
     assert count_rows(path, "view", delete=True) == 2
     assert count_rows(path, "view") == 0

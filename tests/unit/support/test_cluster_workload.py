@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from support.cluster_workload import Acknowledged, judge
+from support.cluster.workload import Acknowledged, judge
 
 GOOD = [(0, b"w-0"), (0, b"w-1"), (0, b"w-2")]
 

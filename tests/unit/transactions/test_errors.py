@@ -3,7 +3,6 @@ import pytest
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.transactions.errors import (
     client_error,
-    unknown_outcome_error,
     verification_error,
 )
 
@@ -39,8 +38,3 @@ def test_other_errors_pass() -> None:
 )
 def test_verification_error(api: str, version: int, error: E, expected: E) -> None:
     assert verification_error(api, version, error) is expected
-
-
-@pytest.mark.parametrize("error", [e for e in E if e is not E.NONE])
-def test_an_unknown_outcome_is_always_worth_a_retry(error: E) -> None:
-    assert unknown_outcome_error(error).retriable

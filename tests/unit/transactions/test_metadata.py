@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from support.transaction_harness import P0, P1
+from support.transactions.harness import P0, P1
 
 from barnabas.transactions.metadata import (
     MAX_EPOCH,
@@ -14,7 +14,7 @@ from barnabas.transactions.metadata import (
     prepare_fence,
     prepare_rotation,
 )
-from barnabas.transactions.states import TransactionState as S
+from barnabas.transactions.metadata import TransactionState as S
 
 EMPTY = Transition(S.EMPTY, 10, 3, 60_000, 100)
 ONGOING = replace(EMPTY, state=S.ONGOING, partitions=frozenset({P0}), start_ms=100)

@@ -1,13 +1,13 @@
 from dataclasses import replace
 
 import pytest
-from support.transaction_harness import P0, P1
+from support.transactions.harness import P0, P1
 
 from barnabas.model.errors import ProtocolError
 from barnabas.model.ids import TopicPartition
+from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.metadata import Transition
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
-from barnabas.transactions.states import TransactionState as S
 
 ONGOING = Transition(
     S.ONGOING,

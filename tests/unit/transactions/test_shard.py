@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from support.transaction_harness import ID, P0, P1, P2, Harness, harness_at
+from support.transactions.harness import ID, P0, P1, P2, Harness, harness_at
 
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import MAX_EPOCH, Transition
+from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.requests import (
     AddPartitions,
     EndTxn,
@@ -16,7 +17,6 @@ from barnabas.transactions.requests import (
     ListTransactions,
 )
 from barnabas.transactions.shard import TransactionCoordinatorShard
-from barnabas.transactions.states import TransactionState as S
 
 
 class TestOneTransaction:

@@ -7,10 +7,10 @@ import pytest
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.model.ids import TopicPartition
 from barnabas.transactions.config import TransactionConfig, TransactionGuards
+from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.metadata import Transition
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
 from barnabas.transactions.requests import EndTxnReply, InitProducerId
-from barnabas.transactions.states import TransactionState as S
 from barnabas.transactions.transaction_table import TransactionTable
 
 P0 = TopicPartition("t", 0)
@@ -33,7 +33,7 @@ def test_a_change_is_true_once_its_record_is_in_the_log() -> None:
     metadata = table.get("a")
     assert metadata is not None
     append = table.begin([(metadata, DECIDED)], EndTxnReply(E.NONE))
-    ((key, value),) = append.records
+    ((key, value, _),) = append.records
     assert (decode_key(key), decode_value(value or b"").state) == ("a", S.PREPARE_COMMIT)
     assert (metadata.current.state, metadata.pending is not None) == (S.ONGOING, True)
     outcome = table.commit(append, 0)
@@ -91,7 +91,7 @@ def test_idle_ids_are_forgotten_in_batches(idle_ms: int, sizes: list[int]) -> No
     appends = table.forget_idle(idle_ms)
     assert [len(append.records) for append in appends] == sizes
     for append in appends:
-        assert all(value is None for _, value in append.records)
+        assert all(value is None for _, value, _ in append.records)
         table.commit(append, idle_ms)
     assert len(list(table)) == 5 - sum(sizes)
 

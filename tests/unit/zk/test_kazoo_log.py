@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from barnabas.testing.virtual_clock import VirtualClock
-from barnabas.zk.kazoo_log import REPEAT_MS, KazooLog
+from barnabas.zk.kazoo_values import REPEAT_MS, KazooLog
 
 
 @pytest.fixture

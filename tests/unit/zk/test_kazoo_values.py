@@ -52,7 +52,7 @@ def test_operations_go_into_a_transaction_as_they_are():
     for op in OPS:
         kazoo_values.add_op(transaction, op)
     assert transaction.calls == [
-        ("create", ("/a", b"1"), {"ephemeral": False, "sequence": True}),
+        ("create", ("/a", b"1", None), {"ephemeral": False, "sequence": True}),
         ("set_data", ("/b", b"2", 3), {}),
         ("delete", ("/c", 4), {}),
         ("check", ("/d", 5), {}),

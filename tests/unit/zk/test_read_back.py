@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.runtime.clock import SystemClock
-from barnabas.zk.read_back import Fate, fate_of, results_of
+from barnabas.zk.read_back import WriteOutcome, outcome_of, results_of
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import CheckOp, CreateOp, DeleteOp, SetOp
 
@@ -31,35 +31,35 @@ WRITES = {
 @pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
 async def test_applied_and_not_applied_are_told_apart(store, ops):
     tree = store.session()
-    assert await fate_of(tree, ops) is Fate.NOT_APPLIED
+    assert await outcome_of(tree, ops) is WriteOutcome.NOT_APPLIED
     answers = await tree.multi(ops)
-    assert await fate_of(tree, ops) is Fate.APPLIED
+    assert await outcome_of(tree, ops) is WriteOutcome.APPLIED
     assert await results_of(tree, ops) == answers
 
 
 async def test_node_of_another_session_is_not_ours(store):
     tree, other = store.session(), store.session()
     await other.create("/b", b"x", ephemeral=True)
-    assert await fate_of(tree, WRITES["ephemeral"]) is Fate.NOT_APPLIED
+    assert await outcome_of(tree, WRITES["ephemeral"]) is WriteOutcome.NOT_APPLIED
 
 
 async def test_other_data_under_the_next_version_is_not_ours(store):
     tree, other = store.session(), store.session()
     await other.set("/a", b"theirs", 0)
-    assert await fate_of(tree, WRITES["set"]) is Fate.NOT_APPLIED
+    assert await outcome_of(tree, WRITES["set"]) is WriteOutcome.NOT_APPLIED
 
 
 async def test_version_that_moved_on_further_cannot_be_told(store):
     tree = store.session()
     await tree.set("/a", b"1", 0)
     await tree.set("/a", b"2", 1)
-    assert await fate_of(tree, WRITES["set"]) is Fate.UNKNOWN
+    assert await outcome_of(tree, WRITES["set"]) is WriteOutcome.UNKNOWN
 
 
 async def test_sequential_nodes_cannot_be_told(store):
     ops = [SetOp("/a", b"1", 0), CreateOp("/n_", sequential=True)]
-    assert await fate_of(store.session(), ops) is Fate.UNKNOWN
+    assert await outcome_of(store.session(), ops) is WriteOutcome.UNKNOWN
 
 
 async def test_checks_alone_tell_nothing(store):
-    assert await fate_of(store.session(), [CheckOp("/a", 0)]) is Fate.UNKNOWN
+    assert await outcome_of(store.session(), [CheckOp("/a", 0)]) is WriteOutcome.UNKNOWN

@@ -8,10 +8,10 @@ from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.model.replica_assignment import ReplicaAssignment
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import Acl, AclNode, ConfigChangeNode, ConfigNode
-from barnabas.zk.consumer_znodes import ConsumerNode
 from barnabas.zk.znodes import (
     BrokerNode,
     ClusterIdNode,
+    ConsumerNode,
     ControllerNode,
     LogDirEventNode,
     PartitionListNode,

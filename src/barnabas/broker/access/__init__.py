@@ -1,6 +1,6 @@
-"""Who may connect, who may do what, and how much of it: the broker's side of security.
+"""Security of the broker: authentication, authorization, quotas and the audit log.
 
-`authentication` stands before the dispatcher of SASL listeners, `guards` before the handlers of a
-broker with an authorizer, `metering` before those that quotas limit. What they decide by lies in
-the metadata tree: `acl_store`, `client_entities`.
+`authentication` precedes the dispatcher of SASL listeners, `authorization` precedes the handlers of
+a broker with an authorizer, and `metering` those that quotas limit. `acl_store`, `client_entities`
+and `delegation_tokens` read their data from the metadata tree.
 """

@@ -1,15 +1,10 @@
-"""What the sender of one request may do, in the words of the guards."""
+"""The rights of the sender of one request, as the authorization rules use them."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from barnabas.security.acl import (
-    CLUSTER,
-    SUPPORTED_OPERATIONS,
-    Operation,
-    Resource,
-    ResourceType,
-)
+from barnabas.broker.handler import Denial, RequestContext
+from barnabas.security.acl import CLUSTER, SUPPORTED_OPERATIONS, Operation, Resource, ResourceType
 from barnabas.security.authorizer import Authorizer
 from barnabas.security.principal import Principal
 
@@ -17,21 +12,36 @@ _logger = logging.getLogger("barnabas.authorizer")
 
 
 class Access:
-    """One sender's rights; made per request."""
+    """Rights of a principal; created per request."""
 
-    __slots__ = ("_authorizer", "_host", "_principal")
+    __slots__ = ("_authorizer", "_denials", "_host", "_principal")
 
-    def __init__(self, authorizer: Authorizer, principal: Principal, host: str) -> None:
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        principal: Principal,
+        host: str,
+        denials: list[Denial] | None = None,
+    ) -> None:
+        """Denied operations are added to `denials`, for the audit log."""
         self._authorizer = authorizer
+        self._denials = denials
         self._principal = principal
         self._host = host
+
+    @classmethod
+    def of(cls, authorizer: Authorizer, ctx: RequestContext) -> "Access":
+        """Returns the rights of the sender of a request."""
+        return cls(authorizer, ctx.principal, ctx.connection.stream.peer[0], ctx.denials)
 
     def may(self, operation: Operation, resource: Resource) -> bool:
         allowed = self._authorizer.authorize(self._principal, self._host, operation, resource)
         if not allowed:
-            line = "%s from %s may not %s %s %r"
+            line = "denied: principal %s, host %s, operation %s, resource %s %r"
             words = (operation.label, resource.type.label, resource.name)
             _logger.debug(line, self._principal, self._host, *words)
+            if self._denials is not None:
+                self._denials.append(words)
         return allowed
 
     def cluster(self, operation: Operation) -> bool:
@@ -47,19 +57,37 @@ class Access:
         return self.may(operation, Resource(ResourceType.TRANSACTIONAL_ID, name))
 
     def some_topic(self, operation: Operation) -> bool:
-        """Whether there is a topic it may do this with."""
+        """Whether the operation is allowed on at least one topic."""
         return self._authorizer.authorize_any(
             self._principal, self._host, operation, ResourceType.TOPIC
         )
 
     def topics(self, operation: Operation, names: Iterable[str]) -> frozenset[str]:
-        """Those of the names it may do this with; each is judged once."""
+        """Returns the topics on which the operation is allowed; decides once per name."""
         return frozenset(name for name in set(names) if self.topic(operation, name))
 
     def operations(self, resource: Resource) -> int:
-        """Everything it may do with a resource, as the bit set that responses carry."""
+        """Returns the allowed operations on a resource as the bit set of responses."""
         bits = 0
         for operation in SUPPORTED_OPERATIONS[resource.type]:
             if self.may(operation, resource):
                 bits |= 1 << operation.value
         return bits
+
+
+# --- fetch ---------------------------------------------------------------------------------------
+
+
+def fetch_rights(
+    ctx: RequestContext, authorizer: Authorizer, *, follower: bool
+) -> Callable[[str], bool]:
+    """Returns a function that decides whether a topic may be read.
+
+    Called at every read: a fetch session keeps partitions of earlier requests, and ACLs change. A
+    follower needs the rights of a broker (CVE-2018-1288).
+    """
+    access = Access.of(authorizer, ctx)
+    if not follower:
+        return lambda topic: access.topic(Operation.READ, topic)
+    allowed = access.cluster(Operation.CLUSTER_ACTION)
+    return lambda topic: allowed

@@ -1,20 +1,20 @@
-"""The cluster's access rules as the metadata tree has them, in Kafka's layout.
+"""The ACLs of the cluster in the metadata tree, in Kafka's layout, and their form in requests.
 
-Literal rules lie below /kafka-acl, prefixed ones below /kafka-acl-extended, one node per pattern.
-Every change is one multi of the node and a notification below /kafka-acl-changes or
-/kafka-acl-extended-changes, which names the pattern that all brokers read again. A node is
-written only over the version that was read, so that two writers lose nothing.
+Literal patterns are stored below /kafka-acl, prefixed ones below /kafka-acl-extended, one node per
+pattern. Every change is one multi of the node and a notification below /kafka-acl-changes or
+/kafka-acl-extended-changes with the pattern that all brokers read again. Writes are conditional on
+the version that was read, so concurrent writers lose no change.
 """
 
-import asyncio
-import contextlib
+import enum
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any, TypeVar
 
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError, ProtocolError
+from barnabas.model.errors import BrokerError
 from barnabas.security.acl import (
     AccessEntry,
     AclBinding,
@@ -26,7 +26,9 @@ from barnabas.security.acl import (
     ResourceType,
 )
 from barnabas.security.authorizer import AclSet, Authorizer
+from barnabas.wire.messages.create_acls import AclCreation
 from barnabas.zk import paths
+from barnabas.zk.change_notifications import ChangeNotifications
 from barnabas.zk.config_znodes import Acl, AclChangeNode, AclNode
 from barnabas.zk.tree import (
     BadVersionError,
@@ -38,71 +40,63 @@ from barnabas.zk.tree import (
     NoNodeError,
     Op,
     SetOp,
-    TreeError,
-    WatchEvent,
 )
 
 _logger = logging.getLogger("barnabas.broker")
 
 _TYPES = [kind for kind in ResourceType if kind.value > ResourceType.ANY.value]
 _ATTEMPTS = 20
-_RETRY_S = 1.0
-_NOTIFICATION_LIFE_MS = 15 * 60 * 1000
-_CHANGE_ROOTS = (paths.ACL_CHANGES, paths.EXTENDED_ACL_CHANGES)
 
 Entries = frozenset[AccessEntry]
 
 
 class AclStore:
-    """Owned by the broker's loop; gives its authorizer a new set after every change."""
+    """Owned by the broker's loop; gives the authorizers a new set after every change."""
 
-    def __init__(self, tree: MetadataTree, authorizer: Authorizer, clock: Clock) -> None:
+    def __init__(self, tree: MetadataTree, authorizers: Sequence[Authorizer], clock: Clock) -> None:
         self._tree = tree
-        self._authorizer = authorizer
-        self._clock = clock
-        self._seen = dict.fromkeys(_CHANGE_ROOTS, "")
-        self._changed = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._authorizers = authorizers
+        self._acls = AclSet()
+        self._notifications = [
+            ChangeNotifications(tree, root, self._apply, logger=_logger, purge_clock=clock)
+            for root in (paths.ACL_CHANGES, paths.EXTENDED_ACL_CHANGES)
+        ]
 
     @property
     def acls(self) -> AclSet:
-        return self._authorizer.acls
+        return self._acls
 
     async def load(self) -> None:
-        """Read all rules; before the broker serves anybody."""
+        """Reads all ACLs; must be called before the broker serves requests."""
         for kind in _TYPES:
             await self._tree.ensure_path(f"{paths.ACLS}/{kind.label}")
             await self._tree.ensure_path(f"{paths.EXTENDED_ACLS}/prefixed/{kind.label}")
-        for root in _CHANGE_ROOTS:
-            await self._tree.ensure_path(root)
-            self._seen[root] = max(await self._tree.children(root), default="")
+        for notifications in self._notifications:
+            await notifications.skip_existing()
         bindings: list[AclBinding] = []
         for pattern in await self._patterns():
             entries, _ = await self._read(pattern)
             bindings += (AclBinding(pattern, entry) for entry in entries)
-        self._authorizer.acls = AclSet(bindings)
+        self._use(AclSet(bindings))
 
     def start(self) -> None:
-        """Follow the notifications from now on."""
-        self._changed.set()
-        self._task = asyncio.get_running_loop().create_task(self._run(), name="acl-store")
+        """Starts to apply the changes that other brokers make."""
+        for notifications in self._notifications:
+            notifications.start()
 
     async def stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-            self._task = None
+        for notifications in self._notifications:
+            await notifications.stop()
 
     # --- changing --------------------------------------------------------------------------
 
     async def add(self, bindings: Iterable[AclBinding]) -> None:
-        """Write rules; here they are in force on return, elsewhere soon."""
+        """Stores ACLs; they apply on this broker on return, on others after their notification."""
         for pattern, entries in _by_pattern(bindings).items():
             await self._change(pattern, entries.union)
 
     async def remove(self, chosen: AclFilter) -> list[AclBinding]:
-        """Take away every rule that matches; those that were there."""
+        """Deletes every ACL that matches; returns the deleted ones."""
         gone = self.acls.matching(chosen)
         for pattern, entries in _by_pattern(gone).items():
             await self._change(pattern, partial(_without, entries))
@@ -121,58 +115,16 @@ class AclStore:
                     raise error.cause from error
             self._put(pattern, wanted)
             return
-        raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the rules keep changing")
+        raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the ACLs are changed concurrently")
 
-    # --- following -------------------------------------------------------------------------
-
-    async def _run(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            try:
-                for root in _CHANGE_ROOTS:
-                    await self._process(root)
-            except TreeError as error:
-                _logger.warning("reading access rules failed, trying again: %s", error)
-                await asyncio.sleep(_RETRY_S)
-                self._changed.set()
-
-    async def _process(self, root: str) -> None:
-        names = sorted(await self._tree.children(root, self._on_event))
-        for name in names:
-            if name > self._seen[root]:
-                await self._follow(root, name)
-                self._seen[root] = name
-        await self._purge(root, names)
-
-    async def _follow(self, root: str, name: str) -> None:
-        try:
-            data, _ = await self._tree.get(f"{root}/{name}")
-            kind, pattern_type, resource = AclChangeNode.decode(data).words()
-            pattern = ResourcePattern(
-                ResourceType.from_label(kind), resource, PatternType.from_label(pattern_type)
-            )
-            entries, _ = await self._read(pattern)
-            self._put(pattern, entries)
-        except NoNodeError:
-            return
-        except (ProtocolError, ValueError, KeyError) as error:
-            _logger.warning("the change %s of access rules is ignored: %s", name, error)
-
-    async def _purge(self, root: str, names: Iterable[str]) -> None:
-        """Remove notifications that all brokers have had time to see."""
-        now_ms = self._clock.now_ms()
-        for name in names:
-            stat = await self._tree.exists(f"{root}/{name}")
-            if stat is None:
-                continue
-            if now_ms - stat.ctime_ms <= _NOTIFICATION_LIFE_MS:
-                return  # the rest is younger
-            with contextlib.suppress(NoNodeError):
-                await self._tree.delete(f"{root}/{name}")
-
-    def _on_event(self, event: WatchEvent) -> None:
-        self._changed.set()
+    async def _apply(self, notification: bytes) -> None:
+        """Reads the ACLs of the pattern in a notification again."""
+        kind, pattern_type, resource = AclChangeNode.decode(notification).words()
+        pattern = ResourcePattern(
+            ResourceType.from_label(kind), resource, PatternType.from_label(pattern_type)
+        )
+        entries, _ = await self._read(pattern)
+        self._put(pattern, entries)
 
     # --- reading ---------------------------------------------------------------------------
 
@@ -197,9 +149,16 @@ class AclStore:
         old = known.of_pattern(pattern)
         if old == entries:
             return
-        self._authorizer.acls = known.without(
-            AclBinding(pattern, entry) for entry in old - entries
-        ).with_added(AclBinding(pattern, entry) for entry in entries)
+        self._use(
+            known.without(AclBinding(pattern, entry) for entry in old - entries).with_added(
+                AclBinding(pattern, entry) for entry in entries
+            )
+        )
+
+    def _use(self, acls: AclSet) -> None:
+        self._acls = acls
+        for authorizer in self._authorizers:
+            authorizer.acls = acls
 
 
 def _path(pattern: ResourcePattern) -> str:
@@ -247,3 +206,63 @@ def _by_pattern(bindings: Iterable[AclBinding]) -> Mapping[ResourcePattern, Entr
     for binding in bindings:
         found.setdefault(binding.pattern, set()).add(binding.entry)
     return {pattern: frozenset(entries) for pattern, entries in found.items()}
+
+
+# --- ACLs in requests ----------------------------------------------------------------------------
+
+
+NumberedT = TypeVar("NumberedT", ResourceType, PatternType, Operation, Permission)
+
+
+def number_of(member: enum.Enum) -> int:
+    return int(member.value)
+
+
+def binding_of(creation: AclCreation) -> AclBinding:
+    """Returns the ACL to create; raises ValueError if it is not valid."""
+    binding = AclBinding(
+        ResourcePattern(
+            _member(ResourceType, creation.resource_type),
+            creation.resource_name,
+            _member(PatternType, creation.resource_pattern_type),
+        ),
+        AccessEntry(
+            creation.principal,
+            creation.host,
+            _member(Operation, creation.operation),
+            _member(Permission, creation.permission_type),
+        ),
+    )
+    problem = binding.problem()
+    name = creation.resource_name
+    if problem is None and ("/" in name or name in (".", "..") or not name.isprintable()):
+        problem = "the resource name cannot be stored in the metadata tree"
+    if problem is not None:
+        raise ValueError(problem)
+    return binding
+
+
+def filter_of(request: Any) -> AclFilter:
+    """Returns the filter of a DescribeAcls or DeleteAcls request; raises ValueError."""
+    return AclFilter(
+        _known(_member(ResourceType, request.resource_type_filter)),
+        request.resource_name_filter,
+        _known(_member(PatternType, request.pattern_type_filter)),
+        request.principal_filter,
+        request.host_filter,
+        _known(_member(Operation, request.operation)),
+        _known(_member(Permission, request.permission_type)),
+    )
+
+
+def _member(kind: type[NumberedT], number: int) -> NumberedT:
+    try:
+        return kind(number)
+    except ValueError:
+        raise ValueError(f"{number} is not a valid {kind.__name__}") from None
+
+
+def _known(member: NumberedT) -> NumberedT:
+    if member.value == 0:
+        raise ValueError(f"the filter has an unknown {type(member).__name__}")
+    return member

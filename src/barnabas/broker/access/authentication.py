@@ -1,23 +1,21 @@
-"""SASL on a listener: stands before the dispatcher and lets nothing by until a peer has proved
-who it is.
+"""SASL authentication of a listener, before its dispatcher.
 
-Before that only ApiVersions, SaslHandshake and SaslAuthenticate are served, frames are small, and
-the time is short. A failure is answered after a delay with words that tell nothing, one line goes
-to the log, and the connection is closed. After the old handshake (version 0) tokens come as bare
-frames.
+Until a client is authenticated, only ApiVersions, SaslHandshake and SaslAuthenticate are served,
+and frame size and time are limited. The response to a failed login is delayed and does not contain
+the reason; the reason is logged and the connection is closed. After SaslHandshake version 0 each
+frame is a token.
 """
 
 import asyncio
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from barnabas.broker.handler import encode_reply
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.parts import Part
-from barnabas.net.pending import PendingReply, Reply
 from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.replies import Part, PendingReply, Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.security.sasl_server import (
     AuthenticateAnswer,
@@ -42,16 +40,20 @@ _API_VERSIONS = int(ApiKey.API_VERSIONS)
 _SERVED = {_HANDSHAKE: (0, 1), _AUTHENTICATE: (0, 2)}
 
 
+OnFailure = Callable[[ServerConnection, str], None]
+"""Called with the reason of a failed login, for the audit log."""
+
+
 @dataclass(frozen=True, slots=True)
 class SaslLimits:
-    """Bounds on peers that have not authenticated."""
+    """Limits of connections that are not authenticated."""
 
     max_frame_bytes: int
     time_ms: int
 
 
 class SaslGate:
-    """The frame handler of a SASL listener; lives on the broker's loop."""
+    """The frame handler of a SASL listener; owned by the broker's loop."""
 
     def __init__(
         self,
@@ -60,7 +62,9 @@ class SaslGate:
         config: SaslConfig,
         limits: SaslLimits,
         clock: Clock,
+        on_failure: OnFailure,
     ) -> None:
+        self._on_failure = on_failure
         self._dispatch = dispatch
         self._mechanisms = mechanisms
         self._config = config
@@ -68,7 +72,7 @@ class SaslGate:
         self._clock = clock
 
     def accepted(self, connection: ServerConnection) -> None:
-        """A connection begins: bound it until it has authenticated."""
+        """Limits a new connection until it is authenticated."""
         connection.attachment = SaslServer(self._mechanisms, self._config)
         deadline_ms = self._clock.monotonic_ms() + self._limits.time_ms
         connection.set_bounds(deadline_ms, self._limits.max_frame_bytes)
@@ -109,7 +113,7 @@ class SaslGate:
         if answer.close_after_ms is None:
             return encode_reply(header, response)
         parts = encode_reply(header, response)
-        return _close(connection, answer.reason, answer.close_after_ms, parts)
+        return self._close(connection, answer.reason, answer.close_after_ms, parts)
 
     def _authenticate(
         self,
@@ -125,7 +129,7 @@ class SaslGate:
         parts = encode_reply(header, _response(answer))
         if answer.close_after_ms is None:
             return parts
-        return _close(connection, answer.reason, answer.close_after_ms, parts)
+        return self._close(connection, answer.reason, answer.close_after_ms, parts)
 
     def _raw_token(
         self, connection: ServerConnection, session: SaslServer, frame: memoryview, now_ms: int
@@ -134,12 +138,31 @@ class SaslGate:
         self._admit(connection, answer)
         if answer.close_after_ms is None:
             return [struct.pack(">i", len(answer.token)) + answer.token]
-        return _close(connection, answer.reason, answer.close_after_ms, None)
+        return self._close(connection, answer.reason, answer.close_after_ms, None)
 
     def _admit(self, connection: ServerConnection, answer: AuthenticateAnswer) -> None:
         if answer.principal is not None:
             connection.principal = answer.principal
             connection.lift_bounds()
+
+    def _close(
+        self,
+        connection: ServerConnection,
+        reason: str | None,
+        delay_ms: int,
+        parts: list[Part] | None,
+    ) -> PendingReply:
+        """Sends the response after the delay, logs the reason and closes the connection."""
+        reply = PendingReply()
+        why = reason or "failed"
+
+        def finish() -> None:
+            reply.complete(parts)
+            connection.refuse_after_replies(Refusal.AUTHENTICATION, why)
+
+        self._on_failure(connection, why)
+        asyncio.get_running_loop().call_later(delay_ms / 1000, finish)
+        return reply
 
 
 def _response(answer: AuthenticateAnswer) -> Message:
@@ -147,17 +170,3 @@ def _response(answer: AuthenticateAnswer) -> Message:
     if message is None and answer.error is not ErrorCode.NONE:
         message = answer.error.explanation
     return SaslAuthenticateResponse(answer.error, message, answer.token, answer.session_lifetime_ms)
-
-
-def _close(
-    connection: ServerConnection, reason: str | None, delay_ms: int, parts: list[Part] | None
-) -> PendingReply:
-    """Answer after the delay, say why in the log, and close."""
-    reply = PendingReply()
-
-    def finish() -> None:
-        reply.complete(parts)
-        connection.refuse_after_replies(Refusal.AUTHENTICATION, reason or "failed")
-
-    asyncio.get_running_loop().call_later(delay_ms / 1000, finish)
-    return reply

@@ -1,27 +1,28 @@
-"""How fast connections may come in (KIP-612): from one address, on one listener, and in all.
+"""Limits of the rate of new connections (KIP-612): per address, per listener and per broker.
 
-An address over its `connection_creation_rate` has its connection closed, after a wait that keeps it
-from trying again at once; such a connection does not count. Over `max.connection.creation.rate`, of
-the broker or of a listener, new connections are served later. The listener of the brokers, when
-there is another one for clients, is exempt from the rate of all and has its own alone.
+If an address exceeds its `connection_creation_rate`, its connection is closed after a delay, so
+that it does not reconnect immediately; such a connection is not counted. Above
+`max.connection.creation.rate`, of the broker or of a listener, new connections are served later. An
+inter-broker listener that clients do not use is exempt from the broker's rate; only its own rate
+applies.
 """
 
 from collections.abc import Callable, Mapping
 from functools import partial
 
 from barnabas.broker.access.client_quotas import Meter
-from barnabas.broker.access.muting import Schedule, on_running_loop
+from barnabas.broker.access.throttling import Schedule, on_running_loop
 from barnabas.model.clock import Clock
 from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ConnectionSecurity, ServerConnection
-from barnabas.net.stream import Stream
+from barnabas.net.stream import ByteStream
 from barnabas.security.quotas import Rate
 
 _NO_LIMIT = 2**31 - 1
 
 
 class ConnectionRates:
-    """The rates of one broker; owned by its loop."""
+    """Rates of new connections of one broker; owned by its loop."""
 
     def __init__(
         self,
@@ -30,8 +31,8 @@ class ConnectionRates:
         new_rate: Callable[[int], Rate],
         protected: str | None = None,
     ) -> None:
-        """`meter` has the addresses; `new_rate` makes other measures, from a time on; `protected`
-        is a listener's name.
+        """`meter` measures addresses; `new_rate` creates the other measures; `protected` is the
+        name of the inter-broker listener.
         """
         self._meter = meter
         self._clock = clock
@@ -41,12 +42,12 @@ class ConnectionRates:
         self.limit(_NO_LIMIT, {})
 
     def limit(self, total: int, of_listeners: Mapping[str, int]) -> None:
-        """Put limits into force; a listener without one has that of all."""
+        """Sets the limits; a listener without a limit has the limit of the broker."""
         self._total = total
         self._of_listeners = of_listeners
 
     def refused_ms(self, host: str) -> int:
-        """Count a connection of an address; how long it waits for its end, 0 when it is welcome."""
+        """Counts a connection of an address; returns the delay of a refusal, 0 if accepted."""
         limit = self._meter.ip_limit(host) if self._meter.active else None
         if limit is None:
             return 0
@@ -56,7 +57,7 @@ class ConnectionRates:
         return wait_ms
 
     def delayed_ms(self, listener: str) -> int:
-        """Count a connection of a listener; how long it has to wait."""
+        """Counts a connection of a listener; returns how long it is delayed."""
         wait_ms = self._record(listener, self._of_listeners.get(listener, self._total))
         if listener == self._protected:
             return wait_ms
@@ -72,7 +73,7 @@ class ConnectionRates:
 
 
 class RatedConnections:
-    """A listener's connections within the rates; before its TLS and SASL, if it has any."""
+    """Applies the rates to the connections of a listener, before TLS and SASL."""
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class RatedConnections:
         self._security = security
         self._listener = listener
 
-    def secure(self, stream: Stream) -> Stream:
+    def secure(self, stream: ByteStream) -> ByteStream:
         return stream if self._security is None else self._security.secure(stream)
 
     def accepted(self, connection: ServerConnection) -> None:

@@ -1,30 +1,34 @@
-"""TLS and SASL of one listener, from its configuration: streams, bounds and the way to handlers."""
+"""TLS and SASL of one listener: creates its streams and its frame handler."""
 
 import asyncio
 import logging
-import ssl
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
-from barnabas.broker.access.authentication import SaslGate, SaslLimits
+from barnabas.broker.access.authentication import OnFailure, SaslGate, SaslLimits
 from barnabas.broker.access.client_entities import ClientEntities
+from barnabas.broker.access.delegation_tokens import TokenSource
+from barnabas.broker.access.listener_tls import ListenerCertificates
 from barnabas.broker.access.sasl_mechanisms import mechanism_factories
-from barnabas.broker.config import BrokerConfig
-from barnabas.broker.listener_keys import listener_key_name
+from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
-from barnabas.net.pending import Reply
 from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.replies import Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
-from barnabas.net.stream import Stream
-from barnabas.net.tls_context import TlsSettings, server_context
+from barnabas.net.stream import ByteStream
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream
-from barnabas.security.distinguished_name import distinguished_name
 from barnabas.security.oauthbearer import NAME as OAUTHBEARER
 from barnabas.security.plain import NAME as PLAIN
-from barnabas.security.principal import USER, Principal, PrincipalRule, map_name, parse_rules
+from barnabas.security.principal import (
+    USER,
+    Principal,
+    PrincipalRule,
+    distinguished_name,
+    map_name,
+    parse_rules,
+)
 from barnabas.security.sasl_server import MechanismFactory, SaslConfig
 from barnabas.security.scram_keys import SCRAM_HASHES
 
@@ -36,36 +40,36 @@ class ListenerSecurity:
 
     def __init__(
         self,
-        config: BrokerConfig,
+        layers: ConfigLayers,
         clock: Clock,
         endpoint: Endpoint,
         entities: Callable[[], ClientEntities],
+        tokens: TokenSource,
+        on_failure: OnFailure,
     ) -> None:
-        """ConfigError for settings that cannot work, before anybody is served."""
-        self._config = config
+        """Raises ConfigError for settings that cannot work."""
+        config = self._config = layers.static
         self._clock = clock
+        self._on_failure = on_failure
         self._listener = endpoint.listener
-        self._tls: ssl.SSLContext | None = None
+        self.certificates: ListenerCertificates | None = None
         self._mechanisms: dict[str, MechanismFactory] = {}
         self._gate: SaslGate | None = None
         self._scratch = memoryview(b"")
         self._rules: tuple[PrincipalRule, ...] = ()
         if endpoint.security_protocol.endswith("SSL"):
-            settings = tls_settings(config, self._listener)
-            if endpoint.security_protocol.startswith("SASL"):
-                # A login says who it is: certificates are for those who ask here (KIP-684).
-                own = listener_key_name(self._listener, "ssl.client.auth")
-                settings = replace(settings, peer_certificate=config.values.get(own, "none"))
-            self._tls = server_context(settings)
+            self.certificates = ListenerCertificates(endpoint, layers)
             self._scratch = memoryview(bytearray(SCRATCH_BYTES))
             self._rules = _principal_rules(self._value("ssl.principal.mapping.rules"))
         if endpoint.security_protocol.startswith("SASL"):
-            self._mechanisms = dict(mechanism_factories(config, self._listener, entities, clock))
+            self._mechanisms = dict(
+                mechanism_factories(config, self._listener, entities, tokens, clock)
+            )
             readable = {PLAIN: "passwords", OAUTHBEARER: "bearer tokens"}
             for mechanism in readable.keys() & self._mechanisms.keys():
-                if self._tls is None:
+                if self.certificates is None:
                     line = (
-                        "listener %s takes %s (%s) without TLS: everybody on the way can read them"
+                        "listener %s accepts %s (%s) without TLS: they can be read on the network"
                     )
                     _logger.warning(line, self._listener, readable[mechanism], mechanism)
 
@@ -74,7 +78,7 @@ class ListenerSecurity:
         return not SCRAM_HASHES.keys().isdisjoint(self._mechanisms)
 
     def handler(self, dispatch: FrameHandler) -> FrameHandler:
-        """What frames of this listener go to."""
+        """Returns the frame handler of this listener."""
         if self._mechanisms:
             self._gate = SaslGate(
                 dispatch,
@@ -85,15 +89,16 @@ class ListenerSecurity:
                 ),
                 SaslLimits(self._value("sasl.server.max.receive.size"), self._time_ms),
                 self._clock,
+                self._on_failure,
             )
             return self._gate
         return CertificateGate(dispatch, self._rules)
 
-    def secure(self, stream: Stream) -> Stream:
-        if self._tls is None:
+    def secure(self, stream: ByteStream) -> ByteStream:
+        if self.certificates is None:
             return stream
         call_soon = asyncio.get_running_loop().call_soon
-        return TlsStream(stream, self._tls, self._scratch, call_soon)
+        return TlsStream(stream, self.certificates.context, self._scratch, call_soon)
 
     def accepted(self, connection: ServerConnection) -> None:
         if self._gate is not None:
@@ -110,7 +115,7 @@ class ListenerSecurity:
 
 
 class CertificateGate:
-    """The frame handler of a TLS listener: a peer's certificate, if it has one, says who it is."""
+    """Frame handler of a TLS listener; the principal is the name in the client's certificate."""
 
     def __init__(self, dispatch: FrameHandler, rules: tuple[PrincipalRule, ...]) -> None:
         self._dispatch = dispatch
@@ -137,28 +142,8 @@ class CertificateGate:
         connection.principal = Principal(USER, name)
 
 
-def tls_settings(config: BrokerConfig, listener: str) -> TlsSettings:
-    """The TLS settings of a listener, for its server side and for brokers that connect to it."""
-
-    def value(key: str) -> Any:
-        return config.listener_value(listener, key)
-
-    return TlsSettings(
-        chain_file=value("ssl.keystore.location"),
-        key_password=value("ssl.key.password"),
-        chain_text=value("ssl.keystore.certificate.chain"),
-        key_text=value("ssl.keystore.key"),
-        trust_file=value("ssl.truststore.location"),
-        trust_text=value("ssl.truststore.certificates"),
-        versions=value("ssl.enabled.protocols"),
-        ciphers=value("ssl.cipher.suites") or (),
-        peer_certificate=value("ssl.client.auth"),
-        check_host=bool(value("ssl.endpoint.identification.algorithm")),
-    )
-
-
 def _principal_rules(text: str) -> tuple[PrincipalRule, ...]:
-    # A comma also parts the fields of a name: a new rule begins where its word does.
+    # Names contain commas too: a new rule begins at RULE: or DEFAULT.
     try:
         return parse_rules(split_rules(text))
     except ValueError as error:

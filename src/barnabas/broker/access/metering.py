@@ -1,18 +1,21 @@
-"""Puts quotas before the handlers they limit.
+"""Applies quotas to handlers.
 
-Whoever is over a limit is answered at once, told how long to wait, and not listened to for so long
-(KIP-219). Followers are not clients: replication has limits of its own.
+A client that exceeds a quota gets its response with a throttle time, and the broker does not read
+from its connection for that time (KIP-219). Fetches of followers have their own quotas. Partition
+changes (KIP-599) are counted per request, in `_Budget`.
 """
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from barnabas.broker.access.client_quotas import ClientQuotas, Meter
-from barnabas.broker.access.mutation_quota import MUTATIONS, limit_mutations
-from barnabas.broker.access.muting import Muting
 from barnabas.broker.access.request_quota import EXEMPT, RequestQuota
-from barnabas.broker.access.throttling import Handle, tell
+from barnabas.broker.access.throttling import Handle, Muting, tell
 from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.security.quotas import Limit
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
 from barnabas.wire.messages.produce import ProduceRequest
@@ -21,7 +24,7 @@ from barnabas.wire.messages.produce import ProduceRequest
 def metered(
     handlers: Iterable[Handler], quotas: ClientQuotas, requests: RequestQuota, muting: Muting
 ) -> list[Handler]:
-    """The handlers with meters where there are quotas."""
+    """Returns the handlers, with quotas where they apply."""
 
     def behind_meters(handler: Handler) -> Handler:
         handle = _metered(handler, quotas, muting)
@@ -93,3 +96,56 @@ def _is_follower(request: FetchRequest) -> bool:
 
 def _size(response: FetchResponse) -> int:
     return sum(len(data.records or b"") for t in response.responses for data in t.partitions)
+
+
+# --- creation and deletion of partitions ---------------------------------------------------------
+
+
+_REFUSED_FROM = {
+    ApiKey.CREATE_TOPICS: 6,
+    ApiKey.CREATE_PARTITIONS: 3,
+    ApiKey.DELETE_TOPICS: 5,
+}
+MUTATIONS = frozenset(_REFUSED_FROM)
+
+
+def limit_mutations(api: ApiKey, serve: Handle, meter: Meter, muting: Muting) -> Handle:
+    """Returns a handler that counts created or deleted partitions."""
+
+    def handle(ctx: RequestContext, request: Any) -> Result:
+        limit = None
+        if meter.active:
+            limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
+        if limit is not None:
+            budget = _Budget(meter, limit, strict=ctx.version >= _REFUSED_FROM[api])
+            ctx.charge = budget.charge
+            ctx.amend_with(lambda response: budget.settle(response, ctx, muting))
+        return serve(ctx, request)
+
+    return handle
+
+
+class _Budget:
+    """Partitions that one request takes from the quota of its sender."""
+
+    def __init__(self, meter: Meter, limit: Limit, *, strict: bool) -> None:
+        self._meter = meter
+        self._limit = limit
+        self._strict = strict
+        self._wait_ms = 0
+
+    def charge(self, partitions: int) -> None:
+        if not self._strict:
+            self._wait_ms = self._meter.record(self._limit, partitions)
+            return
+        self._wait_ms = self._meter.record(self._limit, 0)
+        if self._wait_ms > 0:
+            raise BrokerError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
+        self._meter.record(self._limit, partitions)
+
+    def settle(self, response: Any, ctx: RequestContext, muting: Muting) -> Any:
+        """Sets the throttle time of the response and mutes the connection."""
+        if self._wait_ms > 0:
+            tell(response, self._wait_ms)
+            muting.mute(ctx.connection, self._wait_ms)
+        return response

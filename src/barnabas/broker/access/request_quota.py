@@ -1,27 +1,26 @@
 """The quota on a broker's time (KIP-124): `request_percentage`.
 
-What counts is the time that the loop spends on a client's request, from its bytes to those of the
-answer; waiting in a purgatory is free. 100 is all the time of the broker, which has one loop, where
-Kafka counts 100 for each of its threads. Requests of brokers are exempt.
+It counts the time that the loop spends on a client's request, from the bytes of the request to the
+bytes of the response; time in a purgatory does not count. 100 is all the time of the broker,
+because it has one loop; Kafka counts 100 for each of its threads. Requests of brokers are exempt.
 
-The time of a request is complete only after its answer, so an answer tells of the time up to
-itself, and the rest counts towards the next.
+The time of a request is known only after its response was sent. So a response contains the throttle
+time up to that point, and the rest counts towards the next request.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from barnabas.broker.access.broker_peers import INTER_BROKER_APIS
 from barnabas.broker.access.client_quotas import Meter
-from barnabas.broker.access.muting import Muting
-from barnabas.broker.access.throttling import Handle, tell
+from barnabas.broker.access.inter_broker import INTER_BROKER_APIS
+from barnabas.broker.access.throttling import Handle, Muting, tell
 from barnabas.broker.handler import RequestContext, Result
-from barnabas.net.pending import Reply
+from barnabas.net.replies import Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.security.quotas import Limit
 from barnabas.wire.api_keys import ApiKey
 
-# Of one broker to another, and logins, which have limits of their own.
+# Requests of brokers, and logins, which have other limits.
 EXEMPT = frozenset(
     {
         *INTER_BROKER_APIS,
@@ -34,10 +33,10 @@ _PERCENT_PER_NS = 100 / 1e9
 
 
 class RequestQuota:
-    """Measures requests and holds clients to their share; owned by the broker's loop.
+    """Measures requests and throttles clients; owned by the broker's loop.
 
-    `timed` stands before the dispatcher and `limited` before each handler: the one knows how long a
-    request takes, the other whose it is.
+    `timed` wraps the dispatcher and measures the time; `limited` wraps each handler and determines
+    the client.
     """
 
     def __init__(self, meter: Meter, muting: Muting, now_ns: Callable[[], int]) -> None:
@@ -45,11 +44,11 @@ class RequestQuota:
         self._muting = muting
         self._now_ns = now_ns
         self._limit: Limit | None = None  # of the request that is being served
-        self._counted_ns = 0  # up to where its time has been counted
+        self._counted_ns = 0  # end of the time that has been counted
         self._timing = False
 
     def timed(self, dispatch: FrameHandler) -> FrameHandler:
-        """The dispatcher, with the time measured that it takes."""
+        """Returns the dispatcher with its time measured."""
         meter = self._meter
 
         def serve(connection: ServerConnection, frame: memoryview) -> Reply:
@@ -71,7 +70,7 @@ class RequestQuota:
             self._count(limit)
 
     def limited(self, serve: Handle) -> Handle:
-        """A handler whose time counts."""
+        """Returns a handler whose time is counted."""
         meter = self._meter
 
         def handle(ctx: RequestContext, request: Any) -> Result:
@@ -89,7 +88,7 @@ class RequestQuota:
     def _serve_later(
         self, ctx: RequestContext, request: Any, limit: Limit, serve: Handle
     ) -> Result:
-        """Serve a request that was held back, outside the dispatcher: its handler's time counts."""
+        """Serves a delayed request outside the dispatcher; counts the time of its handler."""
         started_ns = self._now_ns()
         ctx.amend_with(lambda response: self._tell(ctx, limit, response))
         try:
@@ -98,9 +97,9 @@ class RequestQuota:
             self._meter.record(limit, (self._now_ns() - started_ns) * _PERCENT_PER_NS)
 
     def _tell(self, ctx: RequestContext, limit: Limit, response: Any) -> Any:
-        # An answer that comes later was paid for when its request was.
+        # The time of a deferred response was counted with its request.
         wait_ms = self._count(limit) if self._limit is limit else self._meter.record(limit, 0)
-        # As in Kafka one window at most: who is far over is told again.
+        # As in Kafka at most one window; the next request is throttled again if necessary.
         wait_ms = min(wait_ms, self._meter.window_ms)
         if wait_ms > 0:
             self._muting.mute(ctx.connection, wait_ms)
@@ -114,7 +113,7 @@ class RequestQuota:
 
 
 def _of_a_broker(request: Any) -> bool:
-    """Whether a follower asks (Fetch, OffsetForLeaderEpoch, ListOffsets)."""
+    """Whether a follower sent the request (Fetch, OffsetForLeaderEpoch, ListOffsets)."""
     state = getattr(request, "replica_state", None)
     replica_id = getattr(request, "replica_id", -1) if state is None else state.replica_id
     return isinstance(replica_id, int) and replica_id >= 0

@@ -1,15 +1,59 @@
-"""What meters have in common: the shape of a handler, and telling a client to wait."""
+"""Throttling of clients that exceed a quota (KIP-219): throttle times and muted connections."""
 
+import asyncio
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
 from barnabas.broker.handler import RequestContext, Result
+from barnabas.model.clock import Clock
+from barnabas.net.server_connection import ServerConnection
 
 Handle: TypeAlias = Callable[[RequestContext, Any], Result]
 
 
 def tell(response: Any, throttle_ms: int) -> Any:
-    """Say in a response how long to wait; of several waits the longest counts."""
+    """Sets the throttle time of a response, unless it has a longer one."""
     if throttle_ms > getattr(response, "throttle_time_ms", throttle_ms):
         response.throttle_time_ms = throttle_ms
     return response
+
+
+# --- muted connections ---------------------------------------------------------------------------
+
+
+class Timer(Protocol):
+    def cancel(self) -> None: ...
+
+
+Schedule = Callable[[float, Callable[[], None]], Timer]
+"""Schedules a callback after a number of seconds."""
+
+
+def on_running_loop(delay_s: float, callback: Callable[[], None]) -> Timer:
+    return asyncio.get_running_loop().call_later(delay_s, callback)
+
+
+class Muting:
+    """Muted connections, each until its latest deadline; owned by the broker's loop."""
+
+    def __init__(self, clock: Clock, schedule: Schedule = on_running_loop) -> None:
+        self._clock = clock
+        self._schedule = schedule
+        self._muted: dict[ServerConnection, tuple[int, Timer]] = {}
+
+    def mute(self, connection: ServerConnection, throttle_ms: int) -> None:
+        """Stops reading from a connection for a time; received requests are still answered."""
+        until_ms = self._clock.monotonic_ms() + throttle_ms
+        known_ms, timer = self._muted.get(connection, (-1, None))
+        if known_ms >= until_ms:
+            return
+        if timer is not None:
+            timer.cancel()
+        connection.pause()
+        timer = self._schedule(throttle_ms / 1000, partial(self._unmute, connection))
+        self._muted[connection] = (until_ms, timer)
+
+    def _unmute(self, connection: ServerConnection) -> None:
+        del self._muted[connection]
+        connection.unpause()

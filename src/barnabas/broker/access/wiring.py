@@ -1,23 +1,29 @@
-"""The broker's security, put together; what `app` loads, starts and stops."""
+"""Creates the security parts of a broker, which `app` loads, starts and stops."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from barnabas.broker.access.acl_store import AclStore
-from barnabas.broker.access.authorizer_config import make_authorizer
+from barnabas.broker.access.audit import AuditLog
+from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.connection_rates import ConnectionRates
+from barnabas.broker.access.delegation_tokens import DelegationTokens, TokenSettings
+from barnabas.broker.access.listener_tls import FILE_CHECK_MS, ClientCertificates
 from barnabas.broker.access.metering import metered
-from barnabas.broker.access.muting import Muting
 from barnabas.broker.access.request_quota import RequestQuota
+from barnabas.broker.access.throttling import Muting
 from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import Handler
+from barnabas.broker.tasks import PeriodicJobs
 from barnabas.model.clock import Clock
 from barnabas.net.server_connection import FrameHandler
+from barnabas.net.tls_context import ReloadableClientContext
 from barnabas.security.quotas import Rate
 from barnabas.zk.tree import MetadataTree
 
@@ -25,12 +31,17 @@ if TYPE_CHECKING:
     from barnabas.broker.access.listener_security import ListenerSecurity
 
 
-class AccessSide:
-    """Made with the broker, on whose loop it lives; ConfigError for settings that are wrong."""
+class AccessControl:
+    """Security of one broker; owned by its loop. Raises ConfigError for invalid settings."""
 
-    def __init__(self, config: BrokerConfig, clock: Clock) -> None:
+    def __init__(self, config: BrokerConfig, layers: ConfigLayers, clock: Clock) -> None:
+        self._layers = layers
+        self._jobs = PeriodicJobs()
+        self._inter_broker_listener = config.inter_broker_listener
+        self._client_certificates: ClientCertificates | None = None
         self._clock = clock
-        self.authorizer = make_authorizer(config)
+        self.authorizers = Authorizers.from_config(config)
+        self._audit = AuditLog(config, clock)
         measure = {
             "samples": config["quota.window.num"],
             "window_ms": config["quota.window.size.seconds"] * 1000,
@@ -45,6 +56,8 @@ class AccessSide:
             config.protected_listener,
         )
         self.acl_store: AclStore | None = None
+        self._token_settings = TokenSettings.of(config)
+        self.delegation_tokens: DelegationTokens | None = None
         self._entities: ClientEntities | None = None
         self.listeners = self._secure_listeners(config)
 
@@ -54,39 +67,66 @@ class AccessSide:
         return self._entities
 
     async def load(self, tree: MetadataTree) -> None:
-        """Read what the metadata tree says of users, quotas and rules."""
+        """Reads users, quotas, tokens and ACLs from the metadata tree."""
         self._entities = ClientEntities(tree, self._entities_changed)
         await self._entities.load()
         if any(listener.has_scram for listener in self.listeners.values()):
             await self._entities.load_decoy_secret()
-        if self.authorizer is not None:
-            self.acl_store = AclStore(tree, self.authorizer, self._clock)
+        if self._token_settings is not None:
+            self.delegation_tokens = DelegationTokens(tree, self._token_settings, self._clock)
+            await self.delegation_tokens.load()
+        if self.authorizers.all:
+            self.acl_store = AclStore(tree, self.authorizers.all, self._clock)
             await self.acl_store.load()
 
     def start(self, stack: AsyncExitStack) -> None:
-        """Follow changes from now on."""
+        """Starts to follow changes."""
+        self._audit.open(stack)
+        if any(listener.certificates is not None for listener in self.listeners.values()):
+            self._jobs.every(FILE_CHECK_MS, "certificates", self.reload_certificates)
+            stack.push_async_callback(self._jobs.stop)
         if self.acl_store is not None:
             self.acl_store.start()
             stack.push_async_callback(self.acl_store.stop)
+        if self.delegation_tokens is not None:
+            self.delegation_tokens.start()
+            stack.push_async_callback(self.delegation_tokens.stop)
 
     def handlers(self, handlers: Iterable[Handler]) -> list[Handler]:
-        """The handlers behind quotas and, with an authorizer, behind guards.
-
-        Without one nothing stands before a handler but a meter that is off.
-        """
+        """Returns the handlers behind quotas, authorization and the audit log, as configured."""
         served = list(handlers)
-        if self.authorizer is not None:
-            from barnabas.broker.access.guards.table import guarded
+        if self.authorizers.all:
+            from barnabas.broker.access.authorization.table import authorized  # for start-up time
 
-            served = guarded(served, self.authorizer)
-        return metered(served, self.quotas, self._requests, self._muting)
+            served = authorized(served, self.authorizers)
+        return self._audit.audited(metered(served, self.quotas, self._requests, self._muting))
 
     def timed(self, dispatch: FrameHandler) -> FrameHandler:
-        """The dispatcher, with the time measured that each client takes of it."""
+        """Returns the dispatcher with the time of each client measured."""
         return self._requests.timed(dispatch)
 
+    def follow_certificates(self, context: ReloadableClientContext | None) -> None:
+        """Keeps the context of connections to other brokers equal to the inter-broker listener."""
+        listener = self.listeners.get(self._inter_broker_listener)
+        if context is not None and listener is not None and listener.certificates is not None:
+            self._client_certificates = ClientCertificates(context, listener.certificates)
+
+    def check_certificates(self, changed: Mapping[str, str]) -> None:
+        """Raises ConfigError if a listener could not use these dynamic values of the broker."""
+        for listener in self.listeners.values():
+            if listener.certificates is not None:
+                listener.certificates.check(changed)
+
+    def reload_certificates(self) -> None:
+        """Applies changed files and settings of certificates to new connections."""
+        for name, listener in self.listeners.items():
+            if listener.certificates is None or not listener.certificates.reload():
+                continue
+            if name == self._inter_broker_listener and self._client_certificates is not None:
+                self._client_certificates.reload()
+
     async def reload_entity(self, entity_path: str) -> None:
-        """Settings of a user, a client id or an address have changed."""
+        """Applies changed settings of a user, a client id or an address."""
         await self.entities.reload(entity_path)
 
     def _secure_listeners(self, config: BrokerConfig) -> "dict[str, ListenerSecurity]":
@@ -97,7 +137,12 @@ class AccessSide:
 
         return {
             endpoint.listener: ListenerSecurity(
-                config, self._clock, endpoint, lambda: self.entities
+                self._layers,
+                self._clock,
+                endpoint,
+                lambda: self.entities,
+                lambda: self.delegation_tokens,
+                self._audit.authentication_failed,
             )
             for endpoint in secure
         }

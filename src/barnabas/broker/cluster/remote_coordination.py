@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from barnabas.broker.cluster.background import BackgroundTasks
 from barnabas.broker.cluster.links import BrokerLinks
 from barnabas.broker.coordinators.internal_topics import InternalTopics
-from barnabas.broker.coordinators.marker_writer import EndOfTransaction, Results
+from barnabas.broker.coordinators.markers import EndOfTransaction, Results
 from barnabas.broker.coordinators.verification import AddPartitionsToTxnManager, Verified
 from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.broker.tasks import BackgroundTasks
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import BrokerId, TopicPartition
@@ -20,7 +20,7 @@ _ADD_VERSION, _VERIFY_VERSION = 5, 4
 
 
 class RemoteMarkers:
-    """A `MarkerChannel` over the wire; owned by the broker's loop."""
+    """A `MarkerChannel` that sends requests; owned by the broker's loop."""
 
     def __init__(self, links: BrokerLinks) -> None:
         self._links = links
@@ -62,7 +62,7 @@ class RemoteMarkers:
                 marking.WriteTxnMarkersRequest([marker])
             )
         except (BarnabasError, OSError):
-            done(results)  # retried against whoever leads then
+            done(results)  # sent again to the leader at that time
             return
         for answered in response.markers:
             for topic in answered.topics:
@@ -73,7 +73,7 @@ class RemoteMarkers:
 
 
 class RoutedAddPartitions:
-    """`AddPartitionsToTxnManager` to whichever broker coordinates; owned by the broker's loop."""
+    """Sends AddPartitionsToTxn to the broker that coordinates; owned by the broker's loop."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class RoutedAddPartitions:
                 adding.AddPartitionsToTxnRequest([transaction]), version=version
             )
         except (BarnabasError, OSError):
-            # What a coordinator that moves answers: the producer tries the batch again.
+            # The error of a coordinator that moves: the producer sends the batch again.
             answered(dict.fromkeys(request.partitions, ErrorCode.NOT_COORDINATOR))
             return
         answered(_results(request, response))

@@ -5,29 +5,29 @@ A single broker uses the same parts: its controller calls it directly, and it ha
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 
 from barnabas.broker.access.inter_broker import inter_broker_security
-from barnabas.broker.cluster.background import BackgroundTasks
-from barnabas.broker.cluster.channels import ClusterChannels
-from barnabas.broker.cluster.controlled_shutdown import ControlledShutdown
-from barnabas.broker.cluster.controller_link import ControllerLink
-from barnabas.broker.cluster.isr_channel import ControllerIsrChannel
+from barnabas.broker.cluster.command_channels import ClusterChannels, CommandReceiver
+from barnabas.broker.cluster.controller_link import (
+    BrokerShutdown,
+    ControllerIsrChannel,
+    ControllerLink,
+)
 from barnabas.broker.cluster.links import AddressBook, BrokerLinks
 from barnabas.broker.cluster.remote_coordination import RemoteMarkers, RoutedAddPartitions
-from barnabas.broker.cluster.replica_source import WireSource
-from barnabas.broker.cluster.replication_quotas import ReplicationQuotas
-from barnabas.broker.commands import CommandReceiver
+from barnabas.broker.cluster.replica_source import ReplicationQuotas, WireSource
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.metadata_cache import MetadataCache
-from barnabas.broker.periodic import PeriodicJobs
+from barnabas.broker.tasks import BackgroundTasks, PeriodicJobs, check_in_sync
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.controller import Controller
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.net.connection_options import ConnectionOptions
-from barnabas.replication.fetch_plan import FetchLimits
+from barnabas.replication.fetch_plan import ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.zk import paths
@@ -46,9 +46,10 @@ class ClusterPorts:
     listener: str
     receiver: CommandReceiver
     controller: Controller
+    fetchers: FetcherPool
 
 
-class ClusterSide:
+class ClusterRuntime:
     """Made on the broker's running loop, which owns all of it."""
 
     def __init__(
@@ -72,7 +73,7 @@ class ClusterSide:
         self._jobs = PeriodicJobs()
         self._background = BackgroundTasks()
         self._links: list[BrokerLinks] = []
-        self._security = inter_broker_security(config)
+        self.security = inter_broker_security(config)
         self.book = AddressBook(config.inter_broker_listener)
         self.isr_channel = ControllerIsrChannel(
             lambda: registration.broker_epoch, lambda: tree.state is SessionState.CONNECTED
@@ -94,8 +95,8 @@ class ClusterSide:
             client_id=f"broker-{self._broker_id}",
             connect_timeout_s=min(10.0, self._request_timeout_s),
             request_timeout_s=self._request_timeout_s,
-            tls=self._security.tls,
-            login=self._security.login,
+            tls=self.security.tls,
+            login=self.security.login,
         )
         links = BrokerLinks(self.book, options)
         self._links.append(links)
@@ -130,9 +131,9 @@ class ClusterSide:
         self.isr_channel.start(self._link)
         self._tree.add_session_listener(self._session_changed)
         self._jobs.every(_IDLE_FETCHERS_MS, "idle-fetchers", self.fetchers.idle)
-        self._jobs.every(_IN_SYNC_CHECK_MS, "in-sync-proposals", replicas.tick)
+        self._jobs.every(_IN_SYNC_CHECK_MS, "in-sync-proposals", partial(check_in_sync, replicas))
         self._jobs.every(_DECLINED_MS, "declined-leaderships", self._announce_declined)
-        return ClusterPorts(self.book.listener, receiver, controller)
+        return ClusterPorts(self.book.listener, receiver, controller, self.fetchers)
 
     def directory_failed(self) -> None:
         """Requests new leaders for the replicas of a failed directory."""
@@ -150,7 +151,7 @@ class ClusterSide:
     async def leave(self) -> None:
         """Moves leadership to other brokers before the broker stops."""
         assert self._replicas is not None
-        shutdown = ControlledShutdown(
+        shutdown = BrokerShutdown(
             self._config,
             self._link,
             self._replicas,
@@ -197,8 +198,8 @@ class ClusterSide:
         return float(self._config["request.timeout.ms"]) / 1000
 
 
-def _limits(config: BrokerConfig) -> FetchLimits:
-    return FetchLimits(
+def _limits(config: BrokerConfig) -> ReplicaFetchLimits:
+    return ReplicaFetchLimits(
         max_wait_ms=config["replica.fetch.wait.max.ms"],
         min_bytes=config["replica.fetch.min.bytes"],
         max_bytes=config["replica.fetch.response.max.bytes"],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.broker.metadata_cache import MetadataCache
-from barnabas.broker.topics import NewTopic, Topics
+from barnabas.broker.topics import Topics, TopicSpec
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -18,7 +18,7 @@ _CREATION_WAIT_MS = 5_000
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How one of the topics is made; `replicas` is an upper bound, reached with enough brokers."""
+    """Settings of a topic; `replicas` is the maximum, if there are enough brokers."""
 
     partitions: int
     replicas: int
@@ -44,13 +44,25 @@ class InternalTopics:
         count = len(known) if known else self._plans[topic].partitions
         return TopicPartition(topic, coordinator_partition(key, count))
 
+    def coordinated_partition(self, topic: str, key: str) -> int:
+        """Returns the number of the partition that coordinates `key`.
+
+        Raises NOT_COORDINATOR until the metadata contains the topic: a broker that starts learns
+        its leaderships before the metadata, and the configured count may differ from the topic's.
+        With another count the key would belong to another partition, whose shard has no offsets of
+        the group and would answer so without an error.
+        """
+        if not self._metadata.has_topic(topic):
+            raise BrokerError(ErrorCode.NOT_COORDINATOR)
+        return self.partition_of(topic, key).partition
+
     def exists(self, topic: str) -> bool:
         return self._metadata.has_topic(topic)
 
     async def ensure(self, topic: str) -> None:
-        """Make the topic unless it is there; BrokerError when that does not work out in time.
+        """Creates the topic if it does not exist; raises BrokerError at the timeout.
 
-        All who ask at once wait for one creation.
+        Concurrent calls wait for one creation.
         """
         if self._metadata.has_topic(topic):
             return
@@ -62,7 +74,7 @@ class InternalTopics:
         await asyncio.shield(task)
 
     async def stop(self) -> None:
-        """Give up creations under way."""
+        """Cancels creations in progress."""
         for task in list(self._creating.values()):
             task.cancel()
         await asyncio.gather(*self._creating.values(), return_exceptions=True)
@@ -74,7 +86,7 @@ class InternalTopics:
         if plan.min_insync is not None:
             configs["min.insync.replicas"] = str(min(plan.min_insync, factor))
         try:
-            await self._topics.create(NewTopic(topic, plan.partitions, factor, configs=configs))
+            await self._topics.create(TopicSpec(topic, plan.partitions, factor, configs=configs))
         except BrokerError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 raise

@@ -1,16 +1,22 @@
 """Verification of a produce request: which of its transactional batches may be appended.
 
-Most requests are answered in the turn of the loop they came in: the transaction has records in
-the partition already, or the coordinator is here and its log is committed at once. Else the
-request waits, with its connection, for the coordinator's answer.
+Most requests get their response in the same callback of the loop: the transaction already has
+records in the partition, or this broker is the coordinator and commits at once. Otherwise the
+request and its connection wait for the response of the coordinator.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
-from barnabas.broker.coordinators.verification import TransactionalBatch
+from barnabas.broker.coordinators.verification import TransactionalBatch, Verifications
 from barnabas.broker.coordinators.wiring import Coordinators
-from barnabas.broker.handler import Deferred, HandlerContext, NoResponse, RequestPorts, Result
+from barnabas.broker.handler import (
+    AvailableResult,
+    Deferred,
+    HandlerContext,
+    NoResponse,
+    RequestPorts,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
@@ -18,13 +24,10 @@ from barnabas.net.refusal import ConnectionClosedError
 from barnabas.records.batch import BatchHeader, parse_header
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error
+from barnabas.transactions.partition_leader import VerificationToken
 from barnabas.transactions.requests import AddPartitions
-from barnabas.transactions.verification import VerificationToken
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import ProduceRequest
-
-if TYPE_CHECKING:
-    from barnabas.broker.coordinators.verification import Verifications
 
 _API = "Produce"
 _IDS_FROM = 13
@@ -81,7 +84,7 @@ class VerificationResults:
 NOT_VERIFIED = VerificationResults(None)
 """For requests without transactional id, whose batches must not be transactional."""
 
-Serve = Callable[[VerificationResults], Result]
+Serve = Callable[[VerificationResults], AvailableResult]
 
 
 class VerifiedProduce:
@@ -97,7 +100,7 @@ class VerifiedProduce:
         self._pending_requests = 0
         self._deferred: Deferred | None = None
 
-    def result(self) -> Result:
+    def result(self) -> AvailableResult:
         """Returns the result of the handler: the response if no verification had to wait."""
         requests = self._add_partitions_requests()
         self._pending_requests = len(requests)
@@ -153,10 +156,10 @@ class VerifiedProduce:
         ]
 
     def _attempts(self) -> list[TransactionalBatch]:
-        """The transactional batches for partitions led here.
+        """Returns the transactional batches for partitions that this broker leads.
 
-        A partition that is not led here is refused now, although the append checks leadership
-        again: this broker may become its leader while the coordinator answers for the others.
+        Other partitions are rejected now, although the append checks leadership again: this broker
+        may become their leader while the coordinator verifies the others.
         """
         services = self._ctx.services
         attempts = []
@@ -186,7 +189,7 @@ def _attempt(topic_partition: TopicPartition, header: BatchHeader) -> Transactio
 
 
 def _header(records: memoryview | None) -> BatchHeader | None:
-    """The header of a transactional batch; None for others and for what is no batch."""
+    """Returns the header of a transactional batch, otherwise None."""
     try:
         header = parse_header(records) if records is not None else None
     except CorruptRecordError:

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
-from barnabas.broker.coordinators.group_shard import GroupOperation
-from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
-from barnabas.broker.coordinators.transaction_shard import TransactionOperation
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator, GroupOperation
+from barnabas.broker.coordinators.transaction_coordinator import (
+    TransactionCoordinator,
+    TransactionOperation,
+)
 from barnabas.broker.handler import Deferred, HandlerContext, RequestContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -32,18 +33,22 @@ class PendingResponse(Generic[ReplyT]):
 
     `encode` makes the response of a reply, `failed` the response for an error that prevented the
     reply. A reply that arrives while the handler runs becomes its plain result; a later one
-    completes the `Deferred` that keeps the request's position in the connection's order.
+    completes the `Deferred` that keeps the request's position in the connection's order. With
+    `pipelined` the connection handles its next request meanwhile.
     """
 
-    __slots__ = ("_ctx", "_deferred", "_encode", "_failed", "_response")
+    __slots__ = ("_ctx", "_deferred", "_encode", "_failed", "_pipelined", "_response")
 
     def __init__(
         self,
         ctx: RequestContext,
         encode: Callable[[ReplyT], Message],
         failed: Callable[[ErrorCode], Message],
+        *,
+        pipelined: bool = False,
     ) -> None:
         self._ctx = ctx
+        self._pipelined = pipelined
         self._encode = encode
         self._failed = failed
         self._response: Message | None = None
@@ -59,7 +64,7 @@ class PendingResponse(Generic[ReplyT]):
         """Returns the result of the handler."""
         if self._response is not None:
             return self._response
-        self._deferred = self._ctx.defer()
+        self._deferred = self._ctx.defer(pipelined=self._pipelined)
         return self._deferred
 
     def _respond(self, response: Message) -> None:

@@ -1,30 +1,128 @@
 """Loads the shards of a coordinator when the broker becomes leader, and drops them afterwards.
 
-Generic over the two coordinators. A change of leadership is told by the partition itself, on the
-loop and in order, so no command can overtake another here; a load that is still under way when
-its partition moves on is cancelled.
+Generic over the two coordinators. The partition itself reports a change of leadership, on the loop
+and in order, so no command can overtake another here. A load in progress is cancelled when its
+partition has another leader.
+
+A log of some hundred megabytes takes seconds to replay, so each iteration of the loop replays a
+section and then serves other requests. Most records of such a log are superseded: a group commits
+the same few offsets every few seconds. `replay_log` first finds the newest record of each key in a
+section, and only those are decoded and applied, in the order of their offsets. Compaction would
+leave the same records. A section ends at each transactional batch and each marker, because their
+position among the other records matters.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
+from time import perf_counter_ns
 from typing import Generic, Protocol, TypeVar
 
-from barnabas.broker.coordinators.log_replay import ReplayTarget, replay_log
 from barnabas.coordination.shard_directory import CoordinatorDirectory, ShardState
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.errors import BarnabasError, BrokerError, CorruptRecordError
+from barnabas.records.batch import BatchHeader, crc_ok, iter_batches
+from barnabas.records.control import ControlType, decode_end_marker
+from barnabas.records.reader import iter_raw
 from barnabas.replication.partition import Partition
+from barnabas.replication.ports import ReplicaLog
+from barnabas.runtime.metrics import Histogram
 
+# Work in one callback of the loop: some ten milliseconds.
+_MAX_SLICE_BYTES = 256 * 1024
+_APPLIED_PER_TURN = 1000
+_MAX_STRETCH = 200_000
 _logger = logging.getLogger("barnabas.broker")
 _RETRY_S = 1.0
 
 
+class ReplayTarget(Protocol):
+    """Receives the records of the log in order."""
+
+    def replay(self, key: bytes, value: bytes | None, producer_id: int) -> None:
+        """Applies one record; `producer_id` is -1 outside of transactions."""
+        ...
+
+    def replay_marker(self, producer_id: int, *, commit: bool) -> None:
+        """Ends the transaction of a producer."""
+        ...
+
+
+class ReplaySource(Protocol):
+    """A partition; a move between directories may replace its log by a copy at any await."""
+
+    @property
+    def log(self) -> ReplicaLog: ...
+
+
+async def replay_log(source: ReplaySource, target: ReplayTarget, buffer_bytes: int) -> None:
+    """Passes all records below the current end of the log to `target`."""
+    end_offset = source.log.log_end_offset
+    offset = source.log.log_start_offset
+    size = min(buffer_bytes, _MAX_SLICE_BYTES)
+    replay = _Replay(target)
+    while offset < end_offset:
+        read = source.log.read(offset, size, max_offset=end_offset, min_one_batch=True)
+        if read.slice is None:
+            break  # nothing but a gap left by compaction up to the end
+        data = read.slice.read()
+        read.slice.release()
+        await replay.take(data)
+        offset = read.next_offset
+        await asyncio.sleep(0)
+    await replay.apply()
+
+
+class _Replay:
+    """One load: the newest records of the current section of the log, by key."""
+
+    def __init__(self, target: ReplayTarget) -> None:
+        self._target = target
+        self._newest: dict[bytes, bytes | None] = {}
+
+    async def take(self, data: bytes) -> None:
+        for position, header in iter_batches(data):
+            if not crc_ok(data, position, header):
+                raise CorruptRecordError(f"bad checksum at offset {header.base_offset}")
+            if header.is_control or header.is_transactional:
+                await self.apply()
+                self._take_transactional(data, position, header)
+            else:
+                self._take_plain(data, position, header)
+        if len(self._newest) > _MAX_STRETCH:
+            await self.apply()
+
+    async def apply(self) -> None:
+        """Applies the records of the section and clears it."""
+        newest, self._newest = self._newest, {}
+        for count, (key, value) in enumerate(newest.items(), start=1):
+            self._target.replay(key, value, -1)
+            if count % _APPLIED_PER_TURN == 0:
+                await asyncio.sleep(0)
+
+    def _take_plain(self, data: bytes, position: int, header: BatchHeader) -> None:
+        newest = self._newest
+        for record in iter_raw(data, position, header):
+            if record.key is not None:
+                newest.pop(record.key, None)  # so that it moves to the end
+                newest[record.key] = record.value
+
+    def _take_transactional(self, data: bytes, position: int, header: BatchHeader) -> None:
+        for record in iter_raw(data, position, header):
+            if not header.is_control and record.key is not None:
+                self._target.replay(record.key, record.value, header.producer_id)
+            elif header.is_control:
+                marker = decode_end_marker(record.key, record.value)
+                if marker is not None:
+                    commit = marker.type is ControlType.COMMIT
+                    self._target.replay_marker(header.producer_id, commit=commit)
+
+
 class ShardDriver(ReplayTarget, Protocol):
-    """One shard with what it needs to work; made for one leadership."""
+    """One shard with its runtime, for one leader epoch."""
 
     def activate(self) -> None:
-        """Everything is replayed: begin to serve."""
+        """Starts to serve, after all records are replayed."""
         ...
 
     def resign(self) -> None:
@@ -46,9 +144,11 @@ class ShardHost(Generic[DriverT]):
         self._drivers: dict[int, DriverT] = {}
         self._loads: dict[int, asyncio.Task[None]] = {}
         self._stopped = False
+        self.load_time = Histogram()
+        """Metric: nanoseconds of each load."""
 
     def get(self, partition: int) -> DriverT:
-        """The serving shard; BrokerError says what to tell a client when there is none."""
+        """Returns the serving shard; raises BrokerError with the error for the client."""
         state = self._directory.state(partition)
         if state is ShardState.ACTIVE:
             return self._drivers[partition]
@@ -57,28 +157,28 @@ class ShardHost(Generic[DriverT]):
         raise BrokerError(ErrorCode.NOT_COORDINATOR)
 
     def active(self) -> Iterator[DriverT]:
-        """All shards that serve."""
+        """Returns all serving shards."""
         for number in self._directory.partitions():
             if self._directory.state(number) is ShardState.ACTIVE:
                 yield self._drivers[number]
 
     @property
     def loading(self) -> bool:
-        """Whether any shard is not ready yet."""
+        """Whether a shard is loading."""
         states = map(self._directory.state, self._directory.partitions())
         return any(state is ShardState.LOADING for state in states)
 
     def leadership_changed(self, partition: Partition) -> None:
-        """Begin or cease to serve a partition of the topic."""
+        """Loads or drops the shard of a partition after a change of its leadership."""
         number = partition.topic_partition.partition
         if not partition.is_leader:
             self._unload(number)
         elif self._directory.state(number) in (None, ShardState.FAILED) and not self._stopped:
-            # One who leads on at a higher epoch has lost nothing and loads nothing.
+            # A leader that stays leader in a higher epoch has all records, and loads nothing.
             self._load(number, partition)
 
     async def stop(self) -> None:
-        """Resign everywhere; nothing is loaded any more."""
+        """Drops all shards and loads no more."""
         self._stopped = True
         tasks = list(self._loads.values())
         for number in self._directory.partitions():
@@ -97,6 +197,7 @@ class ShardHost(Generic[DriverT]):
         self._loads[number] = asyncio.get_running_loop().create_task(coroutine)
 
     async def _replay(self, number: int, epoch: int, partition: Partition, driver: DriverT) -> None:
+        started_ns = perf_counter_ns()
         try:
             await replay_log(partition, driver, self._buffer_bytes)
         except (BarnabasError, OSError) as error:
@@ -107,6 +208,7 @@ class ShardHost(Generic[DriverT]):
             self._fail(number, epoch, partition)
         else:
             self._loads.pop(number, None)
+            self.load_time.record(perf_counter_ns() - started_ns)
             self._serve(number, epoch, driver)
 
     def _serve(self, number: int, epoch: int, driver: DriverT) -> None:
@@ -114,7 +216,7 @@ class ShardHost(Generic[DriverT]):
             driver.activate()
 
     def _fail(self, number: int, epoch: int, partition: Partition) -> None:
-        """A load that broke is tried again for as long as the partition is led (KAFKA-9307)."""
+        """Repeats a failed load as long as this broker leads the partition (KAFKA-9307)."""
         self._loads.pop(number, None)
         if self._directory.fail_load(number, epoch):
             self._drivers.pop(number).resign()

@@ -1,27 +1,25 @@
 """Executes the outcomes of one coordinator shard: appends, settles, runs timers, releases replies.
 
 Both coordinators use this runtime; `barnabas.coordination.outcome` describes the steps. The drivers
-in `group_shard` and `transaction_shard` add only the operations of their shard.
+in `group_coordinator` and `transaction_coordinator` add only the operations of their shard.
 """
 
 import enum
 import logging
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from barnabas.broker.coordinators.commit_gate import CallSoon, CommitGate
-from barnabas.broker.coordinators.steady_clock import SteadyClock
-from barnabas.broker.coordinators.timers import Timers
-from barnabas.broker.purgatory import Schedule
-from barnabas.coordination.append_errors import coordinator_error
+from barnabas.broker.purgatory import Schedule, TimerHandle
 from barnabas.coordination.outcome import (
     CoordinatorOutcome,
     PendingAppend,
     ProducerSession,
     SendMarkers,
     SetTimer,
+    coordinator_error,
 )
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
@@ -33,9 +31,178 @@ from barnabas.records.builder import build_batch
 from barnabas.replication.partition import ALL_IN_SYNC, Partition
 from barnabas.storage.append_info import AppendOrigin
 
+KeyT = TypeVar("KeyT", bound=Hashable)
+Release = Callable[[ErrorCode], None]
+CallSoon = Callable[[Callable[[], None]], object]
 _logger = logging.getLogger("barnabas.broker")
-
 _NO_PRODUCER = ProducerSession(NO_PRODUCER_ID, NO_EPOCH)
+
+
+class SteadyClock:
+    """The wall-clock time at the start of the broker, advanced by the monotonic clock.
+
+    Offsets and transactions expire by times that coordinators stored earlier. If the wall clock
+    were set forward, open transactions would be aborted and offsets removed at once. With this
+    clock, only a restart adopts the new time.
+    """
+
+    __slots__ = ("_clock", "_offset_ms")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._offset_ms = clock.now_ms() - clock.monotonic_ms()
+
+    def now_ms(self) -> int:
+        return self._offset_ms + self._clock.monotonic_ms()
+
+
+class _RunningTimer:
+    __slots__ = ("deadline_ms", "timer", "wakes_ms")
+
+    def __init__(self, deadline_ms: int, timer: TimerHandle) -> None:
+        self.deadline_ms = deadline_ms
+        self.wakes_ms = deadline_ms
+        self.timer = timer
+
+
+class Timers(Generic[KeyT]):
+    """At most one timer per key; owned by the broker's loop.
+
+    Setting a running timer to a later time, as every heartbeat does with its member's session,
+    only stores the new deadline: when the loop's timer fires early, it is set for the rest.
+    """
+
+    def __init__(self, clock: Clock, schedule: Schedule, fire: Callable[[KeyT], None]) -> None:
+        self._clock = clock
+        self._schedule = schedule
+        self._fire = fire
+        self._running: dict[KeyT, _RunningTimer] = {}
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def set(self, key: KeyT, delay_ms: int) -> None:
+        """Starts the timer, or starts it again."""
+        deadline_ms = self._clock.monotonic_ms() + max(delay_ms, 0)
+        running = self._running.get(key)
+        if running is not None and running.wakes_ms <= deadline_ms:
+            running.deadline_ms = deadline_ms
+            return
+        self.cancel(key)
+        self._running[key] = _RunningTimer(deadline_ms, self._start(key, max(delay_ms, 0)))
+
+    def cancel(self, key: KeyT) -> None:
+        running = self._running.pop(key, None)
+        if running is not None:
+            running.timer.cancel()
+
+    def clear(self) -> None:
+        for running in self._running.values():
+            running.timer.cancel()
+        self._running.clear()
+
+    def _start(self, key: KeyT, delay_ms: int) -> TimerHandle:
+        return self._schedule(delay_ms / 1000, lambda: self._ring(key))
+
+    def _ring(self, key: KeyT) -> None:
+        running = self._running[key]
+        left_ms = running.deadline_ms - self._clock.monotonic_ms()
+        if left_ms > 0:
+            running.wakes_ms = running.deadline_ms
+            running.timer = self._start(key, left_ms)
+            return
+        del self._running[key]
+        self._fire(key)
+
+
+class _WaitingCallback(NamedTuple):
+    required_offset: int
+    deadline_ms: int
+    release: Release
+
+
+class CommitGate:
+    """Callbacks that wait until the high watermark covers all records that one shard wrote.
+
+    A `PartitionListener` of the shard's partition; owned by the broker's loop. Callbacks run in the
+    order of their registration, each exactly once: with NONE, with REQUEST_TIMED_OUT when
+    followers take too long, or with the code given to `close`. A callback runs at once when
+    everything is committed, otherwise in a separate callback of the loop: the high watermark moves
+    during appends, and the callback may start the next request.
+    """
+
+    def __init__(
+        self, partition: Partition, timeout_ms: int, schedule: Schedule, call_soon: CallSoon
+    ) -> None:
+        self._partition = partition
+        self._timeout_ms = timeout_ms
+        self._schedule = schedule
+        self._call_soon = call_soon
+        self._held: deque[_WaitingCallback] = deque()
+        self._timer: TimerHandle | None = None
+        self._draining = False
+        self._closed: ErrorCode | None = None
+        self.required_offset = partition.log.log_end_offset
+        partition.add_listener(self)
+
+    def wrote_up_to(self, end_offset: int) -> None:
+        """Called when the shard has appended records that end before `end_offset`."""
+        self.required_offset = max(self.required_offset, end_offset)
+
+    def run_when_committed(self, release: Release) -> None:
+        """Calls `release` when everything written so far is committed."""
+        if self._closed is not None:
+            release(self._closed)
+        elif not self._held and self._partition.log.high_watermark >= self.required_offset:
+            release(ErrorCode.NONE)
+        else:
+            deadline_ms = self._partition.settings.clock.monotonic_ms() + self._timeout_ms
+            self._held.append(_WaitingCallback(self.required_offset, deadline_ms, release))
+            self._watch_deadline()
+
+    def close(self, code: ErrorCode) -> None:
+        """Runs all waiting callbacks with `code`, and every later one at once."""
+        if self._closed is not None:
+            return
+        self._closed = code
+        self._partition.remove_listener(self)
+        if self._timer is not None:
+            self._timer.cancel()
+        held, self._held = self._held, deque()
+        for item in held:
+            item.release(code)
+
+    # --- PartitionListener ---
+
+    def on_append(self, partition: Partition) -> None:
+        """Does nothing: only committed records count."""
+
+    def on_high_watermark(self, partition: Partition) -> None:
+        if self._held and not self._draining:
+            self._draining = True
+            self._call_soon(self._drain)
+
+    def on_leader_change(self, partition: Partition) -> None:
+        """Does nothing: the owner of the shard closes the gate."""
+
+    def _drain(self) -> None:
+        self._draining = False
+        high_watermark = self._partition.log.high_watermark
+        while self._held and self._held[0].required_offset <= high_watermark:
+            self._held.popleft().release(ErrorCode.NONE)
+
+    def _watch_deadline(self) -> None:
+        if self._timer is None:
+            wait_ms = self._held[0].deadline_ms - self._partition.settings.clock.monotonic_ms()
+            self._timer = self._schedule(max(wait_ms, 0) / 1000, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        now_ms = self._partition.settings.clock.monotonic_ms()
+        while self._held and self._held[0].deadline_ms <= now_ms:
+            self._held.popleft().release(ErrorCode.REQUEST_TIMED_OUT)
+        if self._held:
+            self._watch_deadline()
 
 
 class ReplyReceiver(Protocol):

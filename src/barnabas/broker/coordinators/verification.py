@@ -1,22 +1,65 @@
 """Verifies a transaction with its coordinator before the first append to a partition (KIP-890).
 
-The rules are in `barnabas.transactions.verification`; this module keeps their state per partition
-and sends the requests.
+The rules are in `barnabas.transactions.partition_leader`; this module keeps their state per
+partition, reads the producer states of the logs, and sends the requests.
 """
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from barnabas.broker.coordinators.producers import Producers
-from barnabas.broker.coordinators.steady_clock import SteadyClock
+from barnabas.broker.coordinators.shard_runtime import SteadyClock
 from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
+from barnabas.storage.log_manager import LogManager
+from barnabas.storage.producer_state import NO_OFFSET, ProducerEntry
+from barnabas.transactions.partition_leader import (
+    ProducerView,
+    VerificationStates,
+    VerificationToken,
+)
 from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
-from barnabas.transactions.verification import VerificationStates, VerificationToken
 
 Verified = Callable[[Mapping[TopicPartition, ErrorCode]], None]
+
+
+class Producers:
+    """Reads the producer states of the logs; owned by the broker's loop."""
+
+    def __init__(self, logs: LogManager) -> None:
+        self._logs = logs
+
+    def view(self, topic_partition: TopicPartition, producer_id: int) -> ProducerView | None:
+        entry = self._entry(topic_partition, producer_id)
+        if entry is None:
+            return None
+        is_open = entry.txn_first_offset != NO_OFFSET
+        return ProducerView(entry.epoch, entry.coordinator_epoch, is_open)
+
+    def transaction_open(
+        self, topic_partition: TopicPartition, producer_id: int, epoch: int
+    ) -> bool:
+        """Whether the partition has an open transaction of the producer with this epoch."""
+        entry = self._entry(topic_partition, producer_id)
+        return entry is not None and entry.txn_first_offset != NO_OFFSET and entry.epoch == epoch
+
+    def epoch(self, topic_partition: TopicPartition, producer_id: int) -> int:
+        """Returns the newest epoch of the producer, -1 without a state."""
+        entry = self._entry(topic_partition, producer_id)
+        return -1 if entry is None else entry.epoch
+
+    def raise_coordinator_epoch(
+        self, topic_partition: TopicPartition, producer_id: int, epoch: int
+    ) -> None:
+        """Raises the coordinator epoch after a repeated marker: older coordinators stay fenced."""
+        entry = self._entry(topic_partition, producer_id)
+        if entry is not None:
+            entry.coordinator_epoch = max(entry.coordinator_epoch, epoch)
+
+    def _entry(self, topic_partition: TopicPartition, producer_id: int) -> ProducerEntry | None:
+        log = self._logs.get(topic_partition)
+        return None if log is None else log.producers.entries.get(producer_id)
 
 
 class TransactionalBatch(NamedTuple):
@@ -58,7 +101,7 @@ class Verifications:
             return
         states = self._states.get(attempt.topic_partition)
         if token is not None and token.begun_under is not states:
-            # Begun under an earlier leader epoch, whose verifications are void: the client retries.
+            # Started in an earlier leader epoch, which invalidates it: the client retries.
             code = ErrorCode.NOT_LEADER_OR_FOLLOWER
         elif states is None:
             code = ErrorCode.INVALID_TXN_STATE
@@ -84,11 +127,11 @@ class Verifications:
             states.marker_written(producer_id, ended_epoch)
 
     def forget(self, topic_partition: TopicPartition) -> None:
-        """Voids all tokens: the partition has a new leader epoch, possibly on this broker."""
+        """Invalidates all tokens: the partition has a new leader epoch."""
         self._states.pop(topic_partition, None)
 
     def expire(self, expiration_ms: int) -> None:
-        """Drops verifications whose producer never sent the batch again; runs periodically."""
+        """Removes verifications whose producer did not retry the batch; called periodically."""
         now_ms = self._steady.now_ms()
         for topic_partition, states in list(self._states.items()):
             states.expire(now_ms, expiration_ms)

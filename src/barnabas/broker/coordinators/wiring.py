@@ -5,25 +5,24 @@ from dataclasses import dataclass
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
-from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator, TopicsView
 from barnabas.broker.coordinators.internal_topics import InternalTopics
-from barnabas.broker.coordinators.marker_delivery import MarkerChannel, MarkerRouter
-from barnabas.broker.coordinators.marker_writer import MarkerWriter
-from barnabas.broker.coordinators.producers import Producers
-from barnabas.broker.coordinators.shard_runtime import RuntimeSettings
-from barnabas.broker.coordinators.steady_clock import SteadyClock
-from barnabas.broker.coordinators.topics_view import TopicsView
-from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
-from barnabas.broker.coordinators.transaction_shard import TransactionSettings
+from barnabas.broker.coordinators.markers import MarkerChannel, MarkerRouter, MarkerWriter
+from barnabas.broker.coordinators.shard_runtime import RuntimeSettings, SteadyClock
+from barnabas.broker.coordinators.transaction_coordinator import (
+    ProducerIds,
+    TransactionCoordinator,
+    TransactionSettings,
+)
 from barnabas.broker.coordinators.verification import (
     AddPartitionsToTxnManager,
     LocalAddPartitions,
+    Producers,
     Verifications,
 )
 from barnabas.broker.metadata_cache import MetadataCache
-from barnabas.broker.periodic import PeriodicJobs
-from barnabas.broker.producer_ids import ProducerIds
 from barnabas.broker.purgatory import Purgatory
+from barnabas.broker.tasks import PeriodicJobs
 from barnabas.broker.topics import Topics
 from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId
@@ -35,8 +34,8 @@ from barnabas.storage.log_manager import LogManager
 
 
 @dataclass(frozen=True, slots=True)
-class CoordinatorParts:
-    """What the coordinators take from the rest of the broker."""
+class CoordinatorDependencies:
+    """Parts of the broker that the coordinators use."""
 
     config: BrokerConfig
     clock: Clock
@@ -52,9 +51,9 @@ class CoordinatorParts:
 
 
 class Coordinators:
-    """Made on the broker's running loop, which owns all of it."""
+    """The coordinators and their collaborators; created on the broker's loop, which owns them."""
 
-    def __init__(self, parts: CoordinatorParts) -> None:
+    def __init__(self, parts: CoordinatorDependencies) -> None:
         config = parts.config
         self._config = config
         self._jobs = PeriodicJobs()
@@ -80,7 +79,7 @@ class Coordinators:
         self.local_add_partitions = LocalAddPartitions(self.transactions)
         self.add_partitions: AddPartitionsToTxnManager = self.local_add_partitions
 
-    def _make_groups(self, parts: CoordinatorParts) -> GroupCoordinator:
+    def _make_groups(self, parts: CoordinatorDependencies) -> GroupCoordinator:
         loop = asyncio.get_running_loop()
         settings = RuntimeSettings(
             clock=parts.clock,
@@ -95,7 +94,7 @@ class Coordinators:
         own = parts.layers.group_values
         return GroupCoordinator(self._config.values, self.internal_topics, view, settings, own)
 
-    def _make_transactions(self, parts: CoordinatorParts) -> TransactionCoordinator:
+    def _make_transactions(self, parts: CoordinatorDependencies) -> TransactionCoordinator:
         loop = asyncio.get_running_loop()
         settings = TransactionSettings(
             clock=parts.clock,
@@ -109,7 +108,7 @@ class Coordinators:
         return TransactionCoordinator(self._config.values, self.internal_topics, settings)
 
     def start(self) -> None:
-        """Begin the periodic work; the broker is a part of its cluster."""
+        """Starts the periodic jobs, after the broker received the metadata of the cluster."""
         config = self._config
         self._markers.started()
         self._jobs.every(
@@ -131,7 +130,7 @@ class Coordinators:
     # --- events ---
 
     def leadership_changed(self, partition: Partition) -> None:
-        """A partition of any topic has another leader, or a new one."""
+        """Called when a partition of any topic has a new leader epoch."""
         self.verifications.forget(partition.topic_partition)
         topic = partition.topic_partition.topic
         if topic == OFFSETS_TOPIC:
@@ -140,13 +139,13 @@ class Coordinators:
             self.transactions.leadership_changed(partition)
 
     def metadata_changed(self, gone: frozenset[str]) -> None:
-        """The controller told something new; `gone` are topics that are no more."""
+        """Called after each metadata update; `gone` are the deleted topics."""
         self._markers.topics_deleted(gone)
         self.groups.topics_changed(gone)
 
 
 def _verification_enabled(config: BrokerConfig) -> bool:
-    # Under transaction version 2 the verification request adds the partition.
+    # With transaction version 2 the verification request adds the partition.
     return bool(
         config["transaction.partition.verification.enable"] or config["transaction.version"] >= 2
     )

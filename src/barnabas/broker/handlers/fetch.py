@@ -13,7 +13,7 @@ returns at least one complete batch of any size; otherwise a consumer could not 
 from typing import Protocol
 
 from barnabas.broker.fetch_reading import FetchJob, FetchPorts
-from barnabas.broker.fetch_sessions import FetchAsk, FetchTarget, TargetKey
+from barnabas.broker.fetch_sessions import FetchSessionRequest, SessionPartition, TargetKey
 from barnabas.broker.handler import ApiHandler, Deferred, HandlerContext, Result
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.wire.api_keys import ApiKey
@@ -22,15 +22,17 @@ from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
 _IDS_FROM = 13
 
 
-class Ports(FetchPorts, Protocol):
+class FetchHandlerPorts(FetchPorts, Protocol):
     """Parts of the broker that this handler uses."""
 
     fetch_purgatory: Purgatory
 
 
-def handle_fetch(ctx: HandlerContext[Ports], request: FetchRequest) -> Result:
+def handle_fetch(ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest) -> Result:
     services = ctx.services
-    plan = services.fetch_sessions.plan(_ask(ctx, request), services.clock.monotonic_ms())
+    plan = services.fetch_sessions.plan(
+        _session_request(ctx, request), services.clock.monotonic_ms()
+    )
     if plan.error:
         return FetchResponse(error_code=plan.error)
     job = FetchJob(ctx, request, plan)
@@ -40,13 +42,15 @@ def handle_fetch(ctx: HandlerContext[Ports], request: FetchRequest) -> Result:
     return _wait(ctx, request, job)
 
 
-def _ask(ctx: HandlerContext[Ports], request: FetchRequest) -> FetchAsk:
+def _session_request(
+    ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest
+) -> FetchSessionRequest:
     by_id = ctx.version >= _IDS_FROM
     targets = []
     for topic in request.topics:
         name = None if by_id else topic.topic
         for partition in topic.partitions:
-            target = FetchTarget(name, topic.topic_id, partition.partition)
+            target = SessionPartition(name, topic.topic_id, partition.partition)
             target.fetch_offset = partition.fetch_offset
             target.max_bytes = partition.partition_max_bytes
             target.current_leader_epoch = partition.current_leader_epoch
@@ -58,7 +62,7 @@ def _ask(ctx: HandlerContext[Ports], request: FetchRequest) -> FetchAsk:
         for topic in request.forgotten_topics_data
         for number in topic.partitions
     ]
-    return FetchAsk(request.session_id, request.session_epoch, by_id, targets, forgotten)
+    return FetchSessionRequest(request.session_id, request.session_epoch, by_id, targets, forgotten)
 
 
 class DelayedFetch(DelayedOperation):
@@ -85,7 +89,7 @@ class DelayedFetch(DelayedOperation):
         self._deferred.respond(self._job.response())
 
 
-def _wait(ctx: HandlerContext[Ports], request: FetchRequest, job: FetchJob) -> Deferred:
+def _wait(ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest, job: FetchJob) -> Deferred:
     purgatory = ctx.services.fetch_purgatory
     deferred = ctx.defer(on_abandon=lambda: purgatory.cancel(operation))
     operation = DelayedFetch(deferred, job)
@@ -93,4 +97,4 @@ def _wait(ctx: HandlerContext[Ports], request: FetchRequest, job: FetchJob) -> D
     return deferred
 
 
-HANDLER = ApiHandler(ApiKey.FETCH, (4, 18), handle_fetch)
+HANDLERS = (ApiHandler(ApiKey.FETCH, (4, 18), handle_fetch),)

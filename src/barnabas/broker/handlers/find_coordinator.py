@@ -25,13 +25,15 @@ _BATCHED_FROM = 4
 _TOPICS = {0: OFFSETS_TOPIC, 1: TRANSACTIONS_TOPIC}
 
 
-class Ports(RequestPorts, Protocol):
+class FindCoordinatorPorts(RequestPorts, Protocol):
     """Parts of the broker that this handler uses."""
 
     internal_topics: InternalTopics
 
 
-def handle_find_coordinator(ctx: HandlerContext[Ports], request: FindCoordinatorRequest) -> Result:
+def handle_find_coordinator(
+    ctx: HandlerContext[FindCoordinatorPorts], request: FindCoordinatorRequest
+) -> Result:
     batched = ctx.version >= _BATCHED_FROM
     keys = request.coordinator_keys if batched else [request.key]
     topic = _TOPICS.get(request.key_type)
@@ -44,7 +46,7 @@ def handle_find_coordinator(ctx: HandlerContext[Ports], request: FindCoordinator
 
 
 async def _create_and_find(
-    ctx: HandlerContext[Ports], topic: str, keys: Sequence[str]
+    ctx: HandlerContext[FindCoordinatorPorts], topic: str, keys: Sequence[str]
 ) -> FindCoordinatorResponse:
     try:
         await ctx.services.internal_topics.ensure(topic)
@@ -54,7 +56,7 @@ async def _create_and_find(
     return _response(ctx, [_find(ctx, topic, key) for key in keys])
 
 
-def _find(ctx: HandlerContext[Ports], topic: str, key: str) -> Coordinator:
+def _find(ctx: HandlerContext[FindCoordinatorPorts], topic: str, key: str) -> Coordinator:
     metadata = ctx.services.metadata
     state = metadata.partition(ctx.services.internal_topics.partition_of(topic, key))
     broker = None if state is None else metadata.broker(state.leader)
@@ -68,7 +70,9 @@ def _missing(key: str, code: ErrorCode, text: str | None = None) -> Coordinator:
     return Coordinator(key, -1, "", -1, code, text or code.explanation)
 
 
-def _response(ctx: HandlerContext[Ports], found: list[Coordinator]) -> FindCoordinatorResponse:
+def _response(
+    ctx: HandlerContext[FindCoordinatorPorts], found: list[Coordinator]
+) -> FindCoordinatorResponse:
     if ctx.version >= _BATCHED_FROM:
         return FindCoordinatorResponse(coordinators=found)
     one = found[0]
@@ -77,4 +81,4 @@ def _response(ctx: HandlerContext[Ports], found: list[Coordinator]) -> FindCoord
     )
 
 
-HANDLER = ApiHandler(ApiKey.FIND_COORDINATOR, (0, 6), handle_find_coordinator)
+HANDLERS = (ApiHandler(ApiKey.FIND_COORDINATOR, (0, 6), handle_find_coordinator),)

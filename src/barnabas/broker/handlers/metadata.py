@@ -1,24 +1,31 @@
-"""Metadata: returns brokers, controller and leaders; creates missing topics if allowed.
-
-v0 an empty list means all topics; v1 null means all topics, controller id; v2 cluster id; v4 flag
-to allow the creation of topics; v5 offline replicas; v7 leader epochs; v8 authorized operations;
-v9 flexible; v10 topic ids; v12 topics by id; v13 a top-level error.
-"""
+"""Handlers of the metadata APIs: Metadata, DescribeTopicPartitions, DescribeCluster."""
 
 from collections.abc import Awaitable
 from typing import Protocol
 
-from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC
+from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, NOT_ASKED
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.error_responses import error_response
-from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
-from barnabas.broker.topics import NewTopic, Topics
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts, Result
+from barnabas.broker.topics import Topics, TopicSpec
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID
 from barnabas.model.topic_names import INTERNAL_TOPICS, topic_name_problem
 from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from barnabas.wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
 from barnabas.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -29,6 +36,24 @@ from barnabas.wire.messages.metadata import (
 )
 from barnabas.zk.tree import TreeError
 
+
+class MetadataPorts(RequestPorts, Protocol):
+    """Parts of the broker that Metadata uses."""
+
+    cluster_id: str
+    layers: ConfigLayers
+    topics: Topics
+
+
+class DescribeClusterPorts(RequestPorts, Protocol):
+    """Parts of the broker that DescribeCluster uses."""
+
+    cluster_id: str
+
+
+# --- Metadata -------------------------------------------------------------------------------------
+
+
 # v10 and v11 have topic ids, but only names are allowed in requests.
 _IDS_WITHOUT_LOOKUP = (10, 11)
 # Time that the response waits for the leaders of a new topic. Without this wait, clients would
@@ -36,36 +61,34 @@ _IDS_WITHOUT_LOOKUP = (10, 11)
 _CREATION_WAIT_MS = 2000
 
 
-class Ports(RequestPorts, Protocol):
-    """Parts of the broker that this handler uses."""
+def handle_metadata(ctx: HandlerContext[MetadataPorts], request: MetadataRequest) -> Result:
+    """Returns brokers, controller and leaders; creates missing topics if allowed.
 
-    cluster_id: str
-    layers: ConfigLayers
-    topics: Topics
-
-
-def handle_metadata(ctx: HandlerContext[Ports], request: MetadataRequest) -> Result:
-    if ctx.version in _IDS_WITHOUT_LOOKUP and _asks_by_id(request):
+    v0 an empty list means all topics; v1 null means all topics, controller id; v2 cluster id; v4
+    flag to allow the creation of topics; v5 offline replicas; v7 leader epochs; v8 authorized
+    operations; v9 flexible; v10 topic ids; v12 topics by id; v13 a top-level error.
+    """
+    if ctx.version in _IDS_WITHOUT_LOOKUP and _names_topic_ids(request):
         return error_response(request, ErrorCode.INVALID_REQUEST)
-    missing = _to_create(ctx, request)
+    missing = _topics_to_create(ctx, request)
     if missing:
-        return _create_and_answer(ctx, request, missing)
-    return _answer(ctx, request, {})
+        return _create_and_respond(ctx, request, missing)
+    return _response(ctx, request, {})
 
 
-def _asks_by_id(request: MetadataRequest) -> bool:
+def _names_topic_ids(request: MetadataRequest) -> bool:
     return any(t.name is None or t.topic_id != ZERO_UUID for t in request.topics or ())
 
 
-def _answer(
-    ctx: HandlerContext[Ports], request: MetadataRequest, failed: dict[str, ErrorCode]
+def _response(
+    ctx: HandlerContext[MetadataPorts], request: MetadataRequest, failed: dict[str, ErrorCode]
 ) -> MetadataResponse:
     services = ctx.services
     response = MetadataResponse(
         brokers=_brokers(ctx),
         cluster_id=services.cluster_id,
         controller_id=services.metadata.controller_id,
-        topics=[_topic(ctx, asked, failed) for asked in _asked(ctx, request)],
+        topics=[_topic(ctx, asked, failed) for asked in _requested_topics(ctx, request)],
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = ALL_ON_CLUSTER
@@ -76,7 +99,9 @@ def _answer(
     return response
 
 
-def _asked(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[MetadataRequestTopic]:
+def _requested_topics(
+    ctx: HandlerContext[MetadataPorts], request: MetadataRequest
+) -> list[MetadataRequestTopic]:
     if request.topics is None or (ctx.version == 0 and not request.topics):
         return [MetadataRequestTopic(name=name) for name in ctx.services.metadata.topics()]
     if len(request.topics) == 1:
@@ -84,7 +109,7 @@ def _asked(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[Metadat
     return list({(topic.name, topic.topic_id): topic for topic in request.topics}.values())
 
 
-def _brokers(ctx: HandlerContext[Ports]) -> list[MetadataResponseBroker]:
+def _brokers(ctx: HandlerContext[MetadataPorts]) -> list[MetadataResponseBroker]:
     found = []
     for broker in ctx.services.metadata.brokers():
         endpoint = ctx.endpoint_of(broker)
@@ -96,7 +121,7 @@ def _brokers(ctx: HandlerContext[Ports]) -> list[MetadataResponseBroker]:
 
 
 def _topic(
-    ctx: HandlerContext[Ports], asked: MetadataRequestTopic, failed: dict[str, ErrorCode]
+    ctx: HandlerContext[MetadataPorts], asked: MetadataRequestTopic, failed: dict[str, ErrorCode]
 ) -> MetadataResponseTopic:
     metadata = ctx.services.metadata
     name = asked.name
@@ -123,7 +148,9 @@ def _why_unknown(name: str, failed: dict[str, ErrorCode]) -> ErrorCode:
     return failed.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def _partition(ctx: HandlerContext[Ports], state: PartitionState) -> MetadataResponsePartition:
+def _partition(
+    ctx: HandlerContext[MetadataPorts], state: PartitionState
+) -> MetadataResponsePartition:
     metadata = ctx.services.metadata
     leader = metadata.broker(state.leader)
     reachable = leader is not None and ctx.endpoint_of(leader) is not None
@@ -148,7 +175,7 @@ def _partition(ctx: HandlerContext[Ports], state: PartitionState) -> MetadataRes
 # --- automatic creation of topics --------------------------------------------------------------
 
 
-def _to_create(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[str]:
+def _topics_to_create(ctx: HandlerContext[MetadataPorts], request: MetadataRequest) -> list[str]:
     services = ctx.services
     if not request.topics or not request.allow_auto_topic_creation:
         return []
@@ -164,24 +191,24 @@ def _to_create(ctx: HandlerContext[Ports], request: MetadataRequest) -> list[str
     ]
 
 
-def _create_and_answer(
-    ctx: HandlerContext[Ports], request: MetadataRequest, missing: list[str]
+def _create_and_respond(
+    ctx: HandlerContext[MetadataPorts], request: MetadataRequest, missing: list[str]
 ) -> Awaitable[MetadataResponse]:
     async def create() -> MetadataResponse:
         failed = {}
         for name in missing:
-            failed[name] = await _create(ctx, name)
-        return _answer(ctx, request, failed)
+            failed[name] = await _create_topic(ctx, name)
+        return _response(ctx, request, failed)
 
     return create()
 
 
-async def _create(ctx: HandlerContext[Ports], name: str) -> ErrorCode:
+async def _create_topic(ctx: HandlerContext[MetadataPorts], name: str) -> ErrorCode:
     topics = ctx.services.topics
     partitions = ctx.services.layers.broker_value("num.partitions")
     try:
         try:
-            partitions = (await topics.create(NewTopic(name))).partitions
+            partitions = (await topics.create(TopicSpec(name))).partitions
         except BrokerError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 return error.code
@@ -192,4 +219,134 @@ async def _create(ctx: HandlerContext[Ports], name: str) -> ErrorCode:
     return ErrorCode.NONE
 
 
-HANDLER = ApiHandler(ApiKey.METADATA, (0, 13), handle_metadata)
+# --- DescribeTopicPartitions ----------------------------------------------------------------------
+
+
+_MAX_PARTITIONS_PER_PAGE = 2000
+
+
+def handle_describe_topic_partitions(
+    ctx: RequestContext, request: DescribeTopicPartitionsRequest
+) -> Result:
+    """Returns the partitions of topics in pages (KIP-966).
+
+    An empty list means all topics. Topics are sorted by name. A page ends after
+    `response_partition_limit` partitions; the cursor is the first partition of the next page.
+    """
+    metadata = ctx.services.metadata
+    asked = {topic.name for topic in request.topics} or set(metadata.topics())
+    if request.cursor is not None and not _is_valid_cursor(request.cursor, request):
+        refused = [_invalid_cursor(topic.name) for topic in request.topics]
+        return DescribeTopicPartitionsResponse(topics=refused)
+    first = request.cursor.topic_name if request.cursor is not None else ""
+    names = sorted(name for name in asked if name >= first)
+    left = min(max(request.response_partition_limit, 1), _MAX_PARTITIONS_PER_PAGE)
+    topics: list[DescribeTopicPartitionsResponseTopic] = []
+    for name in names:
+        start = 0
+        if request.cursor is not None and name == first:
+            start = request.cursor.partition_index
+        if left <= 0:
+            return DescribeTopicPartitionsResponse(topics=topics, next_cursor=Cursor(name, 0))
+        topic, more_at = _topic_page(ctx, name, start, left)
+        topics.append(topic)
+        left -= len(topic.partitions)
+        if more_at is not None:
+            cursor = Cursor(name, more_at)
+            return DescribeTopicPartitionsResponse(topics=topics, next_cursor=cursor)
+    return DescribeTopicPartitionsResponse(topics=topics)
+
+
+def _is_valid_cursor(cursor: Cursor, request: DescribeTopicPartitionsRequest) -> bool:
+    """Whether the cursor fits the request; its topic may have been deleted since."""
+    named = {topic.name for topic in request.topics}
+    return cursor.partition_index >= 0 and (not named or cursor.topic_name in named)
+
+
+def _invalid_cursor(name: str) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(ErrorCode.INVALID_REQUEST, name)
+
+
+def _topic_page(
+    ctx: RequestContext, name: str, start: int, limit: int
+) -> tuple[DescribeTopicPartitionsResponseTopic, int | None]:
+    """Returns one topic of the page and, if the page is full, the next page's first partition."""
+    metadata = ctx.services.metadata
+    known = metadata.partitions(name)
+    if known is None:
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if topic_name_problem(name) is not None:
+            code = ErrorCode.INVALID_TOPIC_EXCEPTION
+        return DescribeTopicPartitionsResponseTopic(code, name), None
+    numbers = [number for number in sorted(known) if number >= start]
+    topic = DescribeTopicPartitionsResponseTopic(
+        0,
+        name,
+        metadata.topic_id(name) or ZERO_UUID,
+        name in INTERNAL_TOPICS,
+        [_described_partition(ctx, known[number]) for number in numbers[:limit]],
+        ALL_ON_TOPIC,
+    )
+    return topic, numbers[limit] if len(numbers) > limit else None
+
+
+def _described_partition(
+    ctx: RequestContext, state: PartitionState
+) -> DescribeTopicPartitionsResponsePartition:
+    metadata = ctx.services.metadata
+    alive = metadata.is_alive(state.leader)
+    return DescribeTopicPartitionsResponsePartition(
+        error_code=0 if alive else ErrorCode.LEADER_NOT_AVAILABLE,
+        partition_index=state.topic_partition.partition,
+        leader_id=state.leader if alive else -1,
+        leader_epoch=state.leader_epoch,
+        replica_nodes=list(state.replicas),
+        isr_nodes=list(state.isr),
+        eligible_leader_replicas=[],
+        last_known_elr=[],
+        offline_replicas=[r for r in state.replicas if not metadata.is_alive(r)],
+    )
+
+
+# --- DescribeCluster ------------------------------------------------------------------------------
+
+
+_BROKER_ENDPOINTS, _CONTROLLER_ENDPOINTS = 1, 2
+
+
+def handle_describe_cluster(
+    ctx: HandlerContext[DescribeClusterPorts], request: DescribeClusterRequest
+) -> Result:
+    """Returns the cluster id, the controller and the brokers.
+
+    v1 endpoint type; v2 fenced brokers, which exist only with KRaft.
+    """
+    services = ctx.services
+    if request.endpoint_type != _BROKER_ENDPOINTS:
+        code = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        if request.endpoint_type == _CONTROLLER_ENDPOINTS:
+            code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+        text = "this cluster has no controller endpoints: it does not use KRaft"
+        return DescribeClusterResponse(error_code=code, error_message=text)
+    brokers = []
+    for broker in services.metadata.brokers():
+        endpoint = ctx.endpoint_of(broker)
+        if endpoint is not None:
+            brokers.append(
+                DescribeClusterBroker(broker.broker_id, endpoint.host, endpoint.port, broker.rack)
+            )
+    return DescribeClusterResponse(
+        cluster_id=services.cluster_id,
+        controller_id=services.metadata.controller_id,
+        brokers=brokers,
+        cluster_authorized_operations=(
+            ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED
+        ),
+    )
+
+
+HANDLERS = (
+    ApiHandler(ApiKey.METADATA, (0, 13), handle_metadata),
+    ApiHandler(ApiKey.DESCRIBE_TOPIC_PARTITIONS, (0, 0), handle_describe_topic_partitions),
+    ApiHandler(ApiKey.DESCRIBE_CLUSTER, (0, 2), handle_describe_cluster),
+)

@@ -13,21 +13,32 @@ import itertools
 from functools import partial
 from typing import NamedTuple, Protocol
 
+from barnabas.broker.batch_validation import (
+    Outcome,
+    Validate,
+    ValidationThread,
+    ValidBatch,
+    may_need_thread,
+    outcome_of,
+    validated,
+)
 from barnabas.broker.coordinators.produce_verification import (
     NOT_VERIFIED,
     VerificationPorts,
     VerificationResults,
     VerifiedProduce,
 )
+from barnabas.broker.error_responses import leader_hint, node_endpoints
 from barnabas.broker.handler import (
     NO_RESPONSE,
     ApiHandler,
+    AvailableResult,
     Deferred,
     HandlerContext,
     Result,
 )
-from barnabas.broker.leader_hints import leader_hint, node_endpoints
-from barnabas.broker.produce_rules import ProduceRules
+from barnabas.broker.metrics.topic_metrics import TopicMetrics
+from barnabas.broker.produce_rules import ProduceRules, TopicRules
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
@@ -35,10 +46,7 @@ from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.net.refusal import ConnectionClosedError, Refusal
-from barnabas.records.batch import BatchHeader
-from barnabas.records.errors import RefusedRecordsError
-from barnabas.records.rewrite import recompress
-from barnabas.records.validation import validate_batch
+from barnabas.records.errors import OversizedBatchError, RefusedRecordsError
 from barnabas.replication.partition import Partition
 from barnabas.storage.append_info import AppendOrigin
 from barnabas.wire.api_keys import ApiKey
@@ -46,6 +54,7 @@ from barnabas.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
+    PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
@@ -54,16 +63,20 @@ from barnabas.wire.messages.produce import (
 )
 
 _ALLOWED_ACKS = frozenset({-1, 0, 1})
+# An enum member is looked up by a slow path of its class; these run for each batch.
+_FROM_CLIENT = AppendOrigin.CLIENT
 _HINTS_FROM = 10
 _IDS_FROM = 13
 
 
-class Ports(VerificationPorts, Protocol):
+class ProducePorts(VerificationPorts, Protocol):
     """Parts of the broker that this handler uses."""
 
     clock: Clock
     produce_purgatory: Purgatory
     produce_rules: ProduceRules
+    topic_metrics: TopicMetrics
+    validation_thread: ValidationThread
 
 
 class Unacknowledged(NamedTuple):
@@ -81,18 +94,87 @@ class Unacknowledged(NamedTuple):
 Waiting = list[Unacknowledged]
 
 
-def handle_produce(ctx: HandlerContext[Ports], request: ProduceRequest) -> Result:
-    if request.transactional_id is None:
-        return _serve(ctx, request, NOT_VERIFIED)
-    return VerifiedProduce(ctx, request, partial(_serve, ctx, request)).result()
+Outcomes = dict[int, Outcome]
+"""The validated compressed batches of a request, by the id of their partition data."""
+
+
+def handle_produce(ctx: HandlerContext[ProducePorts], request: ProduceRequest) -> Result:
+    outcomes, large = _validate_compressed(ctx, request)
+    if large:
+        return _serve_later(ctx, request, outcomes, large)
+    return _serve(ctx, request, outcomes)
+
+
+async def _serve_later(
+    ctx: HandlerContext[ProducePorts],
+    request: ProduceRequest,
+    outcomes: Outcomes,
+    large: dict[int, Validate],
+) -> AvailableResult:
+    for key, validate in large.items():
+        outcomes[key] = await ctx.services.validation_thread.run(validate)
+    return _serve(ctx, request, outcomes)
 
 
 def _serve(
-    ctx: HandlerContext[Ports], request: ProduceRequest, results: VerificationResults
-) -> Result:
+    ctx: HandlerContext[ProducePorts], request: ProduceRequest, outcomes: Outcomes
+) -> AvailableResult:
+    append = partial(_append_all, ctx, request, outcomes)
+    if request.transactional_id is None:
+        return append(NOT_VERIFIED)
+    return VerifiedProduce(ctx, request, append).result()
+
+
+def _validate_compressed(
+    ctx: HandlerContext[ProducePorts], request: ProduceRequest
+) -> tuple[Outcomes, dict[int, Validate]]:
+    """Returns validated batches, and the validations that need a thread."""
+    outcomes: Outcomes = {}
+    large: dict[int, Validate] = {}
+    for topic in request.topic_data:
+        rules: TopicRules | None = None
+        for data in topic.partition_data:
+            if data.records is None or not may_need_thread(data.records):
+                continue
+            if rules is None:
+                rules = _rules_of(ctx, topic)
+                if rules is None:
+                    break
+            validate = partial(
+                validated, rules, ctx.version, data.records, ctx.services.clock.now_ms()
+            )
+            outcome = outcome_of(partial(validate, on_loop=True))
+            if isinstance(outcome, OversizedBatchError):
+                large[id(data)] = partial(outcome_of, validate)
+            else:
+                outcomes[id(data)] = outcome
+    return outcomes, large
+
+
+def _rules_of(ctx: HandlerContext[ProducePorts], topic: TopicProduceData) -> TopicRules | None:
+    """Returns the rules of a topic that exists."""
+    name = _name_of(ctx, topic)
+    if name is None or not ctx.services.metadata.has_topic(name):
+        return None
+    return ctx.services.produce_rules.of(name)
+
+
+def _name_of(ctx: HandlerContext[ProducePorts], topic: TopicProduceData) -> str | None:
+    if ctx.version >= _IDS_FROM:
+        return ctx.services.metadata.topic_name(topic.topic_id)
+    return topic.name
+
+
+def _append_all(
+    ctx: HandlerContext[ProducePorts],
+    request: ProduceRequest,
+    outcomes: Outcomes,
+    results: VerificationResults,
+) -> AvailableResult:
     waiting: Waiting = []
+    append = _Append(ctx, request.acks, outcomes, results)
     response = ProduceResponse(
-        [_append_topic(ctx, request, topic, results, waiting) for topic in request.topic_data]
+        [_append_topic(append, topic, waiting) for topic in request.topic_data]
     )
     if ctx.version >= _HINTS_FROM:
         _add_hints(ctx, response)
@@ -104,16 +186,20 @@ def _serve(
     return _wait(ctx, request, response, waiting)
 
 
+class _Append(NamedTuple):
+    """Everything that the appends of one request have in common."""
+
+    ctx: HandlerContext[ProducePorts]
+    acks: int
+    outcomes: Outcomes
+    results: VerificationResults
+
+
 def _append_topic(
-    ctx: HandlerContext[Ports],
-    request: ProduceRequest,
-    topic: TopicProduceData,
-    results: VerificationResults,
-    waiting: Waiting,
+    append: _Append, topic: TopicProduceData, waiting: Waiting
 ) -> TopicProduceResponse:
-    name: str | None = topic.name
-    if ctx.version >= _IDS_FROM:
-        name = ctx.services.metadata.topic_name(topic.topic_id)
+    ctx = append.ctx
+    name = _name_of(ctx, topic)
     answers = []
     for data in topic.partition_data:
         answer = PartitionProduceResponse(data.index, 0, -1, -1, -1)
@@ -121,73 +207,84 @@ def _append_topic(
         try:
             if name is None:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
-            place = TopicPartition(name, data.index)
-            unacknowledged = _append(ctx, request, place, data.records, answer, results)
+            unacknowledged = _append(append, TopicPartition(name, data.index), data, answer)
             if unacknowledged is not None:
                 waiting.append(unacknowledged)
         except BrokerError as error:
+            _count_failure(ctx, name, data.records)
             answer.error_code = error.code
             answer.error_message = error.message
             if isinstance(error, RefusedRecordsError):
                 blamed = itertools.starmap(BatchIndexAndErrorMessage, error.problems.items())
                 answer.record_errors = list(blamed)
         except CorruptRecordError as error:
+            _count_failure(ctx, name, data.records)
             answer.error_code = ErrorCode.CORRUPT_MESSAGE
             answer.error_message = str(error)
     return TopicProduceResponse(topic.name, topic.topic_id, answers)
 
 
 def _append(
-    ctx: HandlerContext[Ports],
-    request: ProduceRequest,
+    append: _Append,
     topic_partition: TopicPartition,
-    records: memoryview | None,
+    data: PartitionProduceData,
     answer: PartitionProduceResponse,
-    results: VerificationResults,
 ) -> Unacknowledged | None:
     """Appends a batch; returns None if it needs no further acknowledgements."""
-    services = ctx.services
-    if request.acks not in _ALLOWED_ACKS:
+    services, acks = append.ctx.services, append.acks
+    if acks not in _ALLOWED_ACKS:
         raise BrokerError(ErrorCode.INVALID_REQUIRED_ACKS)
-    partition = _led_partition(ctx, topic_partition)
+    partition = _led_partition(append.ctx, topic_partition)
     now_ms = services.clock.now_ms()
-    batch, header = _validated(ctx, topic_partition.topic, records, now_ms)
-    if header.is_transactional:
+    batch, header = _validated(append, topic_partition.topic, data, now_ms)
+    is_transactional = header.is_transactional
+    if is_transactional:
         # Use the flag of the batch, not the field of the request (CVE-2018-17196).
-        results.check_append(topic_partition, header)
-    info = partition.append_to_leader(
-        batch, header, acks=request.acks, now_ms=now_ms, origin=AppendOrigin.CLIENT
-    )
-    if header.is_transactional:
-        results.appended(topic_partition, header)
+        append.results.check_append(topic_partition, header)
+    info = partition.append_to_leader(batch, header, acks=acks, now_ms=now_ms, origin=_FROM_CLIENT)
+    if is_transactional:
+        append.results.appended(topic_partition, header)
+    counters = services.topic_metrics.of(topic_partition.topic)
+    counters.total_produce += 1
+    counters.messages_in += header.records_count
+    counters.bytes_in += len(batch)
     answer.base_offset = info.first_offset
     answer.log_append_time_ms = info.log_append_time_ms
     answer.log_start_offset = info.log_start_offset
-    if not request.acks:
+    if not acks:
         return None
-    unacknowledged = Unacknowledged(partition, info.last_offset + 1, partition.leader_epoch, answer)
-    status = unacknowledged.status(request.acks)
+    required_offset, leader_epoch = info.last_offset + 1, partition.leader_epoch
+    status = partition.ack_status(required_offset, acks, leader_epoch)
     if status is None:
-        return unacknowledged
+        return Unacknowledged(partition, required_offset, leader_epoch, answer)
     answer.error_code = status
     return None
 
 
-def _validated(
-    ctx: HandlerContext[Ports], topic: str, records: memoryview | None, now_ms: int
-) -> tuple[memoryview | bytearray, BatchHeader]:
+def _count_failure(
+    ctx: HandlerContext[ProducePorts], topic: str | None, records: memoryview | None
+) -> None:
+    """Counts a failed append, if the topic exists: clients must not create labels."""
+    if topic is not None and ctx.services.metadata.has_topic(topic):
+        counters = ctx.services.topic_metrics.of(topic)
+        counters.total_produce += 1
+        counters.failed_produce += 1
+        counters.bytes_rejected += len(records or b"")
+
+
+def _validated(append: _Append, topic: str, data: PartitionProduceData, now_ms: int) -> ValidBatch:
     """Returns the batch in its stored form, and its header."""
-    rules = ctx.services.produce_rules.of(topic)
-    batch = memoryview(b"") if records is None else records
-    header = validate_batch(batch, rules.of_version(ctx.version), now_ms=now_ms)
-    if rules.codec is None or rules.codec == header.codec:
-        return batch, header
-    most = rules.current.max_decompressed
-    packed = recompress(batch, rules.codec, rules.level, max_decompressed=most)
-    return packed, validate_batch(packed, rules.repacked)
+    outcome = append.outcomes.get(id(data))
+    if outcome is None:
+        records = memoryview(b"") if data.records is None else data.records
+        rules = append.ctx.services.produce_rules.of(topic)
+        return validated(rules, append.ctx.version, records, now_ms)
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
 
 
-def _led_partition(ctx: HandlerContext[Ports], topic_partition: TopicPartition) -> Partition:
+def _led_partition(ctx: HandlerContext[ProducePorts], topic_partition: TopicPartition) -> Partition:
     """Returns the partition if clients may write to it on this broker.
 
     Checks are made in Kafka's order. Leadership is checked before the records and their
@@ -216,7 +313,7 @@ def _close_on_error(response: ProduceResponse) -> None:
                 )
 
 
-def _add_hints(ctx: HandlerContext[Ports], response: ProduceResponse) -> None:
+def _add_hints(ctx: HandlerContext[ProducePorts], response: ProduceResponse) -> None:
     leaders: set[BrokerId] = set()
     for topic in response.responses:
         for answer in topic.partition_responses:
@@ -263,7 +360,10 @@ class DelayedProduce(DelayedOperation):
 
 
 def _wait(
-    ctx: HandlerContext[Ports], request: ProduceRequest, response: ProduceResponse, waiting: Waiting
+    ctx: HandlerContext[ProducePorts],
+    request: ProduceRequest,
+    response: ProduceResponse,
+    waiting: Waiting,
 ) -> Deferred:
     # The appends are complete, so the next request of the connection can be served.
     deferred = ctx.defer(pipelined=True)
@@ -274,4 +374,4 @@ def _wait(
     return deferred
 
 
-HANDLER = ApiHandler(ApiKey.PRODUCE, (3, 13), handle_produce, advertised_min=0)
+HANDLERS = (ApiHandler(ApiKey.PRODUCE, (3, 13), handle_produce, advertised_min=0),)

@@ -15,17 +15,16 @@ from barnabas.broker.coordinators.responses import PendingResponse
 from barnabas.broker.coordinators.verification import TransactionalBatch
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
-from barnabas.coordination.append_errors import coordinator_error
-from barnabas.groups.replies import OffsetCommitReply
-from barnabas.groups.requests import OffsetToCommit, TxnOffsetCommitRequest
+from barnabas.coordination.outcome import coordinator_error
+from barnabas.groups.requests import OffsetCommitReply, OffsetToCommit, TxnOffsetCommitRequest
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_SEQUENCE
 from barnabas.model.topic_names import OFFSETS_TOPIC
 from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error
+from barnabas.transactions.partition_leader import VerificationToken
 from barnabas.transactions.requests import AddPartitions
-from barnabas.transactions.verification import VerificationToken
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest as WireRequest,
@@ -39,7 +38,7 @@ from barnabas.wire.messages.txn_offset_commit import (
 _API = "TxnOffsetCommit"
 
 
-class Ports(RequestPorts, Protocol):
+class TxnOffsetCommitPorts(RequestPorts, Protocol):
     """Parts of the broker that this handler uses."""
 
     coordinators: Coordinators
@@ -47,14 +46,16 @@ class Ports(RequestPorts, Protocol):
     internal_topics: InternalTopics
 
 
-def handle_txn_offset_commit(ctx: HandlerContext[Ports], request: WireRequest) -> Result:
-    return _Job(ctx, request).result()
+def handle_txn_offset_commit(
+    ctx: HandlerContext[TxnOffsetCommitPorts], request: WireRequest
+) -> Result:
+    return _TxnOffsetCommit(ctx, request).result()
 
 
-class _Job:
+class _TxnOffsetCommit:
     """One commit: verifies the transaction, then stores the offsets."""
 
-    def __init__(self, ctx: HandlerContext[Ports], request: WireRequest) -> None:
+    def __init__(self, ctx: HandlerContext[TxnOffsetCommitPorts], request: WireRequest) -> None:
         self._ctx = ctx
         self._request = request
         self._answer: PendingResponse[OffsetCommitReply] = PendingResponse(
@@ -176,4 +177,4 @@ class _Job:
         )
 
 
-HANDLER = ApiHandler(ApiKey.TXN_OFFSET_COMMIT, (0, 5), handle_txn_offset_commit)
+HANDLERS = (ApiHandler(ApiKey.TXN_OFFSET_COMMIT, (0, 5), handle_txn_offset_commit),)

@@ -6,12 +6,22 @@ from collections.abc import Iterable
 from itertools import groupby, product
 from typing import TYPE_CHECKING, Any
 
+from barnabas.admin import (
+    AccessEntry,
+    AclBinding,
+    AclFilter,
+    Operation,
+    PatternType,
+    Permission,
+    ResourcePattern,
+    ResourceType,
+)
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.model.errors import ConfigError, LocalError
 
 if TYPE_CHECKING:
-    from barnabas.admin import AclBinding, AclFilter, Admin, Operation, ResourcePattern
+    from barnabas.admin import Admin
 
 EXAMPLE = """
 barnabas kafka-acls --bootstrap-server localhost:9092 --add --allow-principal User:alice \\
@@ -94,8 +104,6 @@ def _add(admin: "Admin", arguments: argparse.Namespace) -> int:
 
 def _remove(admin: "Admin", arguments: argparse.Namespace) -> int:
     """Removes exactly the given ACLs; without a principal all ACLs of the resources."""
-    from barnabas.admin import AclFilter
-
     resources = [resource for resource, _ in _resources(arguments)]
     if not resources:
         raise ConfigError(NO_RESOURCE)
@@ -126,8 +134,6 @@ def _ask(arguments: argparse.Namespace, what: str) -> None:
 
 
 def _rules(arguments: argparse.Namespace) -> Iterable["AclBinding"]:
-    from barnabas.admin import AccessEntry, AclBinding, Operation, Permission
-
     for resource, default in _resources(arguments):
         operations = [_labelled(Operation, name) for name in arguments.operation]
         operations = default or operations or [Operation.ALL]
@@ -142,8 +148,6 @@ def _resources(
     arguments: argparse.Namespace,
 ) -> Iterable[tuple["ResourcePattern", "list[Operation]"]]:
     """Yields the resources with the operations that --producer and --consumer imply."""
-    from barnabas.admin import Operation, PatternType, ResourcePattern, ResourceType
-
     pattern = _labelled(PatternType, arguments.resource_pattern_type)
     implied: dict[str, list[Operation]] = {}
     for wanted, table in ((arguments.producer, _PRODUCER), (arguments.consumer, _CONSUMER)):
@@ -158,8 +162,6 @@ def _resources(
 
 
 def _matching(admin: "Admin", arguments: argparse.Namespace) -> list["AclBinding"]:
-    from barnabas.admin import AclFilter, PatternType
-
     pattern = _labelled(PatternType, arguments.resource_pattern_type)
     filters = [
         AclFilter(resource.type, resource.name, pattern) for resource, _ in _resources(arguments)
@@ -169,8 +171,6 @@ def _matching(admin: "Admin", arguments: argparse.Namespace) -> list["AclBinding
 
 
 def _exact(binding: "AclBinding") -> "AclFilter":
-    from barnabas.admin import AclFilter
-
     pattern, entry = binding.pattern, binding.entry
     return AclFilter(
         pattern.type,

@@ -1,18 +1,32 @@
-"""kafka-configs: describe and alter configurations of topics, brokers, users and other entities."""
+"""kafka-configs: describe and alter configurations, quotas and SCRAM users."""
 
 import argparse
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.config_quotas import alter_quotas, describe_quotas
+from barnabas.admin import (
+    AlterOperation,
+    ConfigChange,
+    ConfigEntry,
+    ConfigResource,
+    ConfigResourceType,
+    QuotaEntity,
+    ScramDeletion,
+    ScramMechanism,
+    ScramPassword,
+)
+from barnabas.admin.access_types import ANY, DEFAULT
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.framework.connection import read_properties
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.settings import read_properties
-from barnabas.model.errors import ConfigError, LocalError
+from barnabas.model.errors import BarnabasError, ConfigError, LocalError
+from barnabas.security.quotas import CLIENT_QUOTAS, IP_QUOTAS
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin, ConfigEntry, ConfigResource
+    from barnabas.admin import Admin
+
 
 EXAMPLE = """
 barnabas kafka-configs --bootstrap-server localhost:9092 --alter --entity-type topics \\
@@ -135,8 +149,6 @@ def deletions(arguments: argparse.Namespace) -> list[str]:
 
 
 def _resource(kind: str, name: str | None) -> "ConfigResource":
-    from barnabas.admin import ConfigResource, ConfigResourceType
-
     return ConfigResource(ConfigResourceType[_RESOURCE[kind]], name or "")
 
 
@@ -181,8 +193,6 @@ def _shown(value: str | None) -> str:
 
 
 def _alter(admin: "Admin", arguments: argparse.Namespace, kind: str, name: str | None) -> None:
-    from barnabas.admin import AlterOperation, ConfigChange
-
     if name is None:
         raise ConfigError("--alter needs --entity-name or --entity-default")
     added, deleted = additions(arguments), deletions(arguments)
@@ -197,3 +207,112 @@ def _alter(admin: "Admin", arguments: argparse.Namespace, kind: str, name: str |
     changes += [ConfigChange(key, None, AlterOperation.DELETE) for key in deleted]
     admin.alter_configs({resource: changes}).check()
     say(completed(kind, name))
+
+
+Entities = Sequence[tuple[str, str | None]]
+_SCRAM = re.compile(r"SCRAM-SHA-(256|512)")
+_ITERATIONS = 4096
+
+
+def describe_quotas(admin: "Admin", entities: Entities) -> None:
+    """Prints the matching quotas, then the SCRAM credentials of users."""
+    wanted = _entity(entities)
+    for entity, values in admin.describe_client_quotas(wanted, strict=True).items():
+        quotas = ", ".join(f"{key}={value}" for key, value in values.items())
+        say(f"Quota configs for {_label(entity)} are {quotas}")
+    users = [name for kind, name in entities if kind == "users"]
+    if users and len(entities) == 1:
+        _describe_scram(admin, users[0])
+
+
+def _describe_scram(admin: "Admin", user: str | None) -> None:
+    try:
+        found = admin.describe_scram_users([user] if user else None).ok
+    except BarnabasError:
+        return
+    for name, credentials in found.items():
+        listed = ", ".join(
+            f"{item.mechanism.name.replace('_', '-')}=iterations={item.iterations}"
+            for item in credentials
+        )
+        say(f"SCRAM credential configs for user-principal '{name}' are {listed}")
+
+
+def alter_quotas(
+    admin: "Admin", entities: Entities, added: dict[str, str], deleted: list[str]
+) -> None:
+    """Sets and removes quotas and SCRAM credentials."""
+    _check_names(entities, [*added, *deleted])
+    scram = {key: value for key, value in added.items() if _SCRAM.fullmatch(key)}
+    gone = [key for key in deleted if _SCRAM.fullmatch(key)]
+    if scram or gone:
+        _alter_scram(admin, entities, scram, gone)
+    changes: dict[str, float | None] = dict.fromkeys(k for k in deleted if k not in gone)
+    for key, value in added.items():
+        if key not in scram:
+            changes[key] = _number(key, value)
+    if changes:
+        admin.alter_client_quotas({_entity(entities): changes}).check()
+
+
+def _alter_scram(
+    admin: "Admin", entities: Entities, added: dict[str, str], deleted: list[str]
+) -> None:
+    users = [name for kind, name in entities if kind == "users" and name]
+    if len(users) != 1:
+        raise ConfigError("SCRAM credentials can be altered for one user only")
+    passwords = [_password(users[0], key, value) for key, value in added.items()]
+    gone = [ScramDeletion(users[0], ScramMechanism[key.replace("-", "_")]) for key in deleted]
+    admin.alter_scram_users(passwords, deletions=gone).check()
+
+
+def _password(user: str, mechanism: str, text: str) -> "ScramPassword":
+    values = dict(piece.split("=", 1) for piece in text.split(",") if "=" in piece)
+    if "password" not in values:
+        raise ConfigError(f"{mechanism}: password is missing")
+    return ScramPassword(
+        user,
+        values["password"],
+        ScramMechanism[mechanism.replace("-", "_")],
+        int(values.get("iterations", _ITERATIONS)),
+    )
+
+
+def _check_names(entities: Entities, names: Iterable[str]) -> None:
+    kinds = {kind for kind, _ in entities}
+    scram = kinds == {"users"}
+    known = IP_QUOTAS if "ips" in kinds else CLIENT_QUOTAS
+    unknown = [n for n in names if n not in known and not (scram and _SCRAM.fullmatch(n))]
+    if unknown:
+        what = "quota and SCRAM credential configs" if scram else "quota configs"
+        raise ConfigError(
+            f"Only {what} can be added for '{entities[0][0]}' using --bootstrap-server. "
+            f"Unexpected config names: Set({', '.join(unknown)})"
+        )
+
+
+def _entity(entities: Entities) -> "QuotaEntity":
+    """Returns the quota entity; a missing name matches all, an empty name is the default entity."""
+    fields = {"users": "user", "clients": "client_id", "ips": "ip"}
+    named = {fields[kind]: ANY if name is None else name or DEFAULT for kind, name in entities}
+    return QuotaEntity(**named)
+
+
+def _label(entity: "QuotaEntity") -> str:
+    parts = (
+        ("user-principal", entity.user),
+        ("client-id", entity.client_id),
+        ("ip", entity.ip),
+    )
+    return ", ".join(
+        f"the default {kind}" if name == DEFAULT else f"{kind} '{name}'"
+        for kind, name in parts
+        if name is not None
+    )
+
+
+def _number(key: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise ConfigError(f"{key}={value}: must be a number") from None

@@ -16,9 +16,9 @@ from barnabas.cli.apache.flags import (
     connection_of,
     simple_class_name,
 )
+from barnabas.cli.framework.connection import key_values, read_properties
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.settings import key_values, read_properties
-from barnabas.cli.record_io.record_output import unescape
+from barnabas.cli.record_io.record_formats import unescape
 from barnabas.model.errors import ConfigError, LocalError
 
 EXAMPLE = """
@@ -121,8 +121,8 @@ def run(arguments: argparse.Namespace) -> int:
         sent = []
         for line in parsed(sys.stdin.buffer, properties):
             future = producer.send(arguments.topic, line.value, key=line.key, headers=line.headers)
-            if arguments.sync:
-                future.result()
+            if arguments.sync or future.done():
+                future.result()  # raises at once if the record cannot be sent
             sent.append(future)
         producer.flush()
         for future in sent:

@@ -6,17 +6,13 @@ include the owner. A group without members is shown with its offsets; Kafka's to
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import given_settings, say
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.nouns.zookeeper_groups import open_reports
+from barnabas.clients.connector import GroupReport, GroupReports, LivingMembersError
 from barnabas.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from barnabas.clients.connector import GroupReport, GroupReports
-
 
 NOTE = (
     "Note: This will only show information about consumers that use ZooKeeper (not those using "
@@ -44,13 +40,13 @@ def run_on_zookeeper(arguments: argparse.Namespace) -> int:
         return actions[chosen](reports, arguments)
 
 
-def _list(reports: "GroupReports", _: argparse.Namespace) -> int:
+def _list(reports: GroupReports, _: argparse.Namespace) -> int:
     for group in reports.groups():
         say(group)
     return DONE
 
 
-def _describe(reports: "GroupReports", arguments: argparse.Namespace) -> int:
+def _describe(reports: GroupReports, arguments: argparse.Namespace) -> int:
     there = reports.groups()
     wanted = there if arguments.all_groups else arguments.group
     missing = [group for group in wanted if group not in there]
@@ -62,7 +58,7 @@ def _describe(reports: "GroupReports", arguments: argparse.Namespace) -> int:
     return FAILED if missing else DONE
 
 
-def _print(report: "GroupReport") -> None:
+def _print(report: GroupReport) -> None:
     if not report.members:
         sys.stdout.flush()
         sys.stderr.write(f"Consumer group '{report.group}' has no active members.\n")
@@ -72,10 +68,18 @@ def _print(report: "GroupReport") -> None:
         figures = (item.offset, item.log_end_offset, item.lag)
         shown = [UNKNOWN if figure is None else figure for figure in figures]
         owner = item.owner or NO_OWNER
-        say(LINE.format(report.group, item.place.topic, item.place.partition, *shown, owner))
+        say(
+            LINE.format(
+                report.group,
+                item.topic_partition.topic,
+                item.topic_partition.partition,
+                *shown,
+                owner,
+            )
+        )
 
 
-def _delete(reports: "GroupReports", arguments: argparse.Namespace) -> int:
+def _delete(reports: GroupReports, arguments: argparse.Namespace) -> int:
     """Deletes groups, or with --topic their data of a topic; groups with members are rejected."""
     groups = reports.groups() if arguments.all_groups else arguments.group
     topics: list[str | None] = arguments.topic or [None]
@@ -83,10 +87,8 @@ def _delete(reports: "GroupReports", arguments: argparse.Namespace) -> int:
     return FAILED if any(refusals) else DONE
 
 
-def _delete_one(reports: "GroupReports", group: str, topic: str | None) -> str | None:
+def _delete_one(reports: GroupReports, group: str, topic: str | None) -> str | None:
     """Deletes a group and prints the result; returns the reason of a failure."""
-    from barnabas.clients.connector import LivingMembersError
-
     of_topic = "" if topic is None else f" topic '{topic}'"
     reason = None
     try:

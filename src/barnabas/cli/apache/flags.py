@@ -1,31 +1,19 @@
-"""Flags of Apache Kafka's tools on argparse.
+"""Flags of Apache Kafka's tools on argparse, and the classes that a user names in them.
 
-Kafka's parser accepts `-topic` for `--topic` and any unambiguous prefix of a flag. The old names
-and those of KIP-1147 are both accepted. `--zookeeper` finds the brokers in ZooKeeper, for command
-lines of Kafka before 3.0.
+The old names of flags and those of KIP-1147 are both accepted. `--zookeeper` finds the brokers in
+ZooKeeper, for command lines of Kafka before 3.0.
 """
 
 import argparse
+import importlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.render import printable
-from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
+from barnabas.cli.framework.connection import BOOTSTRAP, Connection, key_values, read_properties
+from barnabas.cli.framework.output import printable
 from barnabas.model.errors import ConfigError
-
-
-def long_flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
-    """Returns the arguments with `-topic` replaced by `--topic` where only the long name exists."""
-    known = set(parser._option_string_actions)  # noqa: SLF001 - argparse has no public list of options
-    found = []
-    for argument in arguments:
-        flag, equals, value = argument.partition("=")
-        single = flag.startswith("-") and not flag.startswith("--") and flag not in known
-        wanted = single and any(name.startswith(f"-{flag}") for name in known)
-        found.append(f"-{flag}{equals}{value}" if wanted and len(flag) > 2 else argument)
-    return found
 
 
 def add_bootstrap_options(
@@ -113,11 +101,48 @@ def _bootstrap_setting(arguments: argparse.Namespace, settings: dict[str, str]) 
         return {BOOTSTRAP: arguments.bootstrap_server}
     zookeeper = getattr(arguments, "zookeeper", None)
     if zookeeper:
-        # Start-up time: few command lines use --zookeeper.
-        from barnabas.cli.framework.zookeeper_brokers import find_brokers
+        from barnabas.cli.framework.zookeeper_brokers import find_brokers  # optional extra: kazoo
 
-        protocol = settings.get("security.protocol", "PLAINTEXT")
-        return {BOOTSTRAP: find_brokers(zookeeper, protocol)}
+        return {BOOTSTRAP: find_brokers(zookeeper, settings)}
     if settings.get(BOOTSTRAP):
         return {}
     raise ConfigError("missing required option --bootstrap-server")
+
+
+def make_plugin(name: str, flag: str) -> Any:
+    """Returns an instance of the class, or the function, that a user names.
+
+    Raises:
+        ConfigError: The class cannot be found or instantiated.
+    """
+    found = _load_class(name, flag)
+    if not isinstance(found, type):
+        return found
+    try:
+        return found()
+    except Exception as error:
+        raise ConfigError(f"{flag} {name}: {type(error).__name__}: {error}") from error
+
+
+def _load_class(name: str, flag: str) -> Any:
+    """Returns the class or function that a user names as `package.module:Class`.
+
+    The current directory is searched first, as `python -m` does.
+
+    Raises:
+        ConfigError: The module or class does not exist; the message begins with `flag`.
+    """
+    module_name, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{flag} {name}: cannot import {module_name}: {cause}") from error
+    found: Any = module
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise ConfigError(f"{flag} {name}: {module_name} has no class or function {attribute!r}")
+    return found

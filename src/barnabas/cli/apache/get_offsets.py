@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from barnabas.admin import OffsetSpec
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin, OffsetSpec
+    from barnabas.admin import Admin
 
 
 ERROR_PREFIX = "Error occurred: "
@@ -66,8 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _spec(text: str) -> "OffsetSpec":
-    from barnabas.admin import OffsetSpec
-
     if text in _TIMES:
         return OffsetSpec(_TIMES[text])
     try:

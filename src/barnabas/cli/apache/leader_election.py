@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Mapping
 
+from barnabas.admin import ElectionType
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.files import read_input
@@ -28,8 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from barnabas.admin import ElectionType
-
     kinds = {"preferred": ElectionType.PREFERRED, "unclean": ElectionType.UNCLEAN}
     if arguments.election_type not in kinds:
         raise ConfigError("--election-type: must be preferred or unclean")

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Protocol
 
 from barnabas.cli.apache.coordinator_json import message_data
-from barnabas.cli.apache.flags import simple_class_name
-from barnabas.cli.framework.loading import make_plugin
-from barnabas.cli.framework.settings import key_values, read_properties
-from barnabas.cli.record_io.record_output import unescape
+from barnabas.cli.apache.flags import make_plugin, simple_class_name
+from barnabas.cli.framework.connection import key_values, read_properties
+from barnabas.cli.record_io.record_formats import unescape
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record

@@ -14,7 +14,7 @@ from barnabas.cli.apache.flags import (
     connection_of,
     say,
 )
-from barnabas.cli.apache.perf_metrics import Metric, print_metrics
+from barnabas.cli.apache.perf_producer import ToolMetric, print_metrics
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.model.errors import ConfigError
 from barnabas.runtime.clock import SystemClock
@@ -220,7 +220,7 @@ class Measurement:
         times = f"{format_time(self.start.at_ms, pattern)}, {format_time(self.now.at_ms, pattern)}"
         return f"{times}, {throughput_columns(self.start, self.now, self.now)}"
 
-    def metrics(self) -> list[Metric]:
+    def metrics(self) -> list[ToolMetric]:
         """Returns the metrics of the run under Kafka's names."""
         now, known = self.now, self._consumer.metrics()
         seconds = max((now.at_ms - self.start.at_ms) / 1000, 0.001)
@@ -230,23 +230,18 @@ class Measurement:
             "records-consumed-rate": now.records / seconds,
             "bytes-consumed-total": now.size,
             "bytes-consumed-rate": now.size / seconds,
-            "records-lag-max": known["records-lag-max"],
+            "records-lag-max": known.value("records-lag-max"),
         }
         found = [
-            Metric("consumer-fetch-manager-metrics", name, value, tags)
+            ToolMetric("consumer-fetch-manager-metrics", name, value, tags)
             for name, value in fetched.items()
         ]
-        assigned = known["assigned-partitions"]
-        found.append(Metric("consumer-coordinator-metrics", "assigned-partitions", assigned, tags))
-        for topic_partition, values in known["partitions"].items():
-            here = {
-                **tags,
-                "topic": topic_partition.topic,
-                "partition": str(topic_partition.partition),
-            }
-            found.extend(
-                Metric("consumer-fetch-manager-metrics", name, values[name], here)
-                for name in ("records-lag", "records-lead")
-                if values[name] is not None
-            )
+        assigned = int(known.value("assigned-partitions"))
+        found.append(
+            ToolMetric("consumer-coordinator-metrics", "assigned-partitions", assigned, tags)
+        )
+        for name in ("records-lag", "records-lead"):
+            for metric in known.find(name):
+                here = {**tags, **dict(metric.name.tags)}
+                found.append(ToolMetric("consumer-fetch-manager-metrics", name, metric.value, here))
         return found

@@ -3,22 +3,43 @@
 import argparse
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from barnabas.cli.apache.flags import say, without_java_classes
-from barnabas.cli.apache.perf_metrics import Metric, print_metrics
-from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.connection import BOOTSTRAP, Connection, key_values, read_properties
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.settings import BOOTSTRAP, key_values, read_properties
 from barnabas.cli.nouns.perf import Latencies
 from barnabas.cli.record_io.bulk_writer import Pace
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:
     from barnabas.clients.producer import Producer
+
+
+class ToolMetric(NamedTuple):
+    """One metric."""
+
+    group: str
+    name: str
+    value: float
+    tags: Mapping[str, str]
+
+    def __str__(self) -> str:
+        tags = ", ".join(f"{key}={value}" for key, value in sorted(self.tags.items()))
+        return f"{self.group}:{self.name}:{{{tags}}}"
+
+
+def print_metrics(metrics: list[ToolMetric]) -> None:
+    """Prints the metrics sorted by name."""
+    width = max((len(str(metric)) for metric in metrics), default=0)
+    say(f"\n{'Metric Name':<{width}}   Value")
+    for metric in sorted(metrics, key=str):
+        say(f"{metric!s:<{width}} : {metric.value:.3f}")
+
 
 MEGABYTE = 1024 * 1024
 ID_KEY = "transactional.id"
@@ -228,7 +249,7 @@ def _send_all(
 
 def _metrics(
     total: SendStats, client_id: str, topic: str, transactions: Transactions | None
-) -> list[Metric]:
+) -> list[ToolMetric]:
     mine = {"client-id": client_id}
     figures = {
         "record-send-total": total.count,
@@ -246,9 +267,9 @@ def _metrics(
         "byte-rate": total.size / total.seconds,
     }
     return [
-        *(Metric("producer-metrics", name, value, mine) for name, value in figures.items()),
+        *(ToolMetric("producer-metrics", name, value, mine) for name, value in figures.items()),
         *(
-            Metric("producer-topic-metrics", name, value, {**mine, "topic": topic})
+            ToolMetric("producer-topic-metrics", name, value, {**mine, "topic": topic})
             for name, value in of_topic.items()
         ),
     ]

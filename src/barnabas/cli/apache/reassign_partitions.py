@@ -6,19 +6,18 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from barnabas.admin import LogDir, Replica
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.apache.reassign_plan import (
     LogDirs,
     Replicas,
     brokers_for,
+    clear_throttles,
+    moves_of,
     parse_plan,
     parse_topics,
     plan_json,
     propose,
-)
-from barnabas.cli.apache.reassign_throttles import (
-    clear_throttles,
-    moves_of,
     throttle_log_dirs,
     throttle_replication,
 )
@@ -29,7 +28,7 @@ from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin, LogDir
+    from barnabas.admin import Admin
 
 ERROR_PREFIX = "Error: "
 EXAMPLE = """
@@ -240,8 +239,6 @@ def _numbers(numbers: Sequence[int]) -> str:
 
 def move_log_dirs(admin: "Admin", dirs: LogDirs, timeout_ms: int) -> None:
     """Starts every move between log directories; waits for replicas that do not exist yet."""
-    from barnabas.admin import Replica
-
     deadline = time.monotonic() + timeout_ms / 1000
     pending = {
         Replica(*topic_partition, broker): name for (topic_partition, broker), name in dirs.items()

@@ -2,6 +2,7 @@
 
 import argparse
 
+from barnabas.cli.framework.verbs import load
 from barnabas.model.errors import ConfigError
 
 EXAMPLE = """
@@ -20,6 +21,7 @@ TOOLS = {
     "LeaderElectionCommand": "kafka-leader-election",
     "ReassignPartitionsCommand": "kafka-reassign-partitions",
     "AclCommand": "kafka-acls",
+    "DelegationTokenCommand": "kafka-delegation-tokens",
     "TransactionsCommand": "kafka-transactions",
     "ProducerPerformance": "kafka-producer-perf-test",
     "ConsumerPerformance": "kafka-consumer-perf-test",
@@ -35,9 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from barnabas.cli.main import main  # main imports this module by name
-
     tool = TOOLS.get(arguments.class_name.rpartition(".")[2])
     if tool is None:
         raise ConfigError(f"unknown class {arguments.class_name}; known are {', '.join(TOOLS)}")
-    return main([tool, *arguments.rest])
+    return int(load("barnabas.cli.main").main([tool, *arguments.rest]))

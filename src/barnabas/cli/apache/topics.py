@@ -5,15 +5,24 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from barnabas.admin import (
+    AlterOperation,
+    ConfigChange,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    PartitionDescription,
+    TopicDescription,
+)
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
+from barnabas.cli.framework.connection import key_values
 from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.settings import key_values
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.java_hash import java_string_hash
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin, PartitionDescription, TopicDescription
+    from barnabas.admin import Admin
 
 _FIRST_CAPACITY = 16
 ERROR_PREFIX = "Error while executing topic command : "
@@ -105,8 +114,6 @@ def _list(admin: "Admin", arguments: argparse.Namespace) -> None:
 
 
 def _create(admin: "Admin", arguments: argparse.Namespace) -> None:
-    from barnabas.admin import NewTopic
-
     if arguments.topic is None:
         raise ConfigError('Missing required argument "[topic]"')
     configs: dict[str, str | None] = dict(key_values(arguments.config, "--config"))
@@ -173,8 +180,6 @@ def _describe_topic(
 
 def _configs(admin: "Admin", topic: str) -> str:
     """Returns the settings of the topic or the broker that differ from Kafka's defaults."""
-    from barnabas.admin import ConfigResource
-
     resource = ConfigResource.topic(topic)
     entries = admin.describe_configs([resource])[resource]
     ordered = (entries[name] for name in hash_map_order(entries))
@@ -190,8 +195,6 @@ def _partition_filter(
         return lambda item: item.leader is None
     if not (arguments.under_min_isr_partitions or arguments.at_min_isr_partitions):
         return None
-    from barnabas.admin import ConfigResource
-
     resource = ConfigResource.topic(topic.name)
     least = int(admin.describe_configs([resource])[resource]["min.insync.replicas"].value or 1)
     if arguments.under_min_isr_partitions:
@@ -217,8 +220,6 @@ def _numbers(replicas: tuple[int, ...]) -> str:
 
 
 def _alter(admin: "Admin", arguments: argparse.Namespace) -> None:
-    from barnabas.admin import AlterOperation, ConfigChange, ConfigResource, NewPartitions
-
     names = _matching(admin, arguments, required=True)
     changes = [ConfigChange(k, v) for k, v in key_values(arguments.config, "--config").items()]
     changes += [ConfigChange(k, None, AlterOperation.DELETE) for k in arguments.delete_config]

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from barnabas.admin import HangingTransaction
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.model.errors import LocalError
@@ -132,8 +133,6 @@ def _producers(admin: "Admin", arguments: argparse.Namespace) -> None:
 
 
 def _abort(admin: "Admin", arguments: argparse.Namespace) -> None:
-    from barnabas.admin import HangingTransaction
-
     topic_partition = TopicPartition(arguments.topic, arguments.partition)
     if arguments.start_offset is None:
         if arguments.producer_id is None or arguments.producer_epoch is None:

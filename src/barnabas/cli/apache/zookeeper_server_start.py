@@ -3,16 +3,12 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.daemon import add_daemon_options, start_in_background
-from barnabas.cli.framework.settings import read_properties
+from barnabas.cli.apache.kafka_server_start import add_daemon_options, start_in_background
+from barnabas.cli.framework.connection import read_properties
 from barnabas.cli.servers.zookeeper import serve
 from barnabas.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from barnabas.zk.zookeeper_server import ServerConfig
-
+from barnabas.zk.zookeeper_server import ServerConfig
 
 EXAMPLE = "barnabas zookeeper-server-start -daemon zookeeper.properties"
 _DEFAULT_PORT = 2181
@@ -32,14 +28,12 @@ def run(arguments: argparse.Namespace) -> int:
     return serve(config)
 
 
-def server_config(given: Mapping[str, str]) -> "ServerConfig":
+def server_config(given: Mapping[str, str]) -> ServerConfig:
     """Returns the configuration of a server; other keys are passed to ZooKeeper unchanged.
 
     Raises:
         ConfigError: A key is missing or has a wrong value.
     """
-    from barnabas.zk.zookeeper_server import ServerConfig
-
     values = dict(given)
     if not values.get("dataDir"):
         raise ConfigError("zookeeper.properties: dataDir is missing")

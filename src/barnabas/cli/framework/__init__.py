@@ -1,1 +1,1 @@
-"""What all commands share: options, connections, output, progress, errors."""
+"""Parts that all commands share: options, connections, output, progress, errors."""

@@ -1,16 +1,32 @@
-"""Creates clients from settings and reports an unreachable cluster immediately.
+"""Client settings of a command, and the clients made from them.
+
+The first source that has a key wins:
+
+    -b / -X / --command-config     the command line
+    BARNABAS_BOOTSTRAP_SERVERS     any key, upper case, dots as underscores
+    KAFKA_BOOTSTRAP_SERVERS        and KAFKA_BROKERS
+    profile                        --profile, BARNABAS_PROFILE, or `profile = "name"` in the file
+
+The file is BARNABAS_CONFIG or ~/.config/barnabas/config.toml:
+
+    profile = "local"
+    [profiles.local]
+    "bootstrap.servers" = "localhost:9092"
 
 A key that only another kind of client has (`linger.ms` for the admin client) is left out; a key
-that no client has is an error with a suggestion.
+that no client has is an error with a suggestion. An unreachable cluster is reported immediately.
 """
 
 import argparse
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.settings import BOOTSTRAP, client_settings
+from barnabas.model.config_providers import resolve
 from barnabas.model.errors import BarnabasError, ConfigError, UnavailableError
+from barnabas.model.properties import parse_properties
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
@@ -18,8 +34,157 @@ if TYPE_CHECKING:
     from barnabas.clients.producer import Producer
     from barnabas.model.config import ConfigTable
 
+
+DEFAULT_BOOTSTRAP = "localhost:9092"
+BOOTSTRAP = "bootstrap.servers"
+_PREFIX = "BARNABAS_"
+_NOT_CLIENT_KEYS = frozenset({"PROFILE", "CONFIG", "LOG_LEVEL", "STATE_DIR", "SOAK"})
+_BROKER_VARIABLES = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BROKERS")
+
+
+def client_settings(
+    arguments: argparse.Namespace, environment: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Returns the client settings of a command line, the environment and the profile."""
+    variables = os.environ if environment is None else environment
+    settings = {BOOTSTRAP: DEFAULT_BOOTSTRAP}
+    settings.update(profile_settings(getattr(arguments, "profile", None), variables))
+    settings.update(environment_settings(variables))
+    config_file = getattr(arguments, "command_config", None)
+    if config_file is not None:
+        settings.update(read_properties(Path(config_file)))
+    settings.update(key_values(getattr(arguments, "properties", None) or (), "-X"))
+    if getattr(arguments, "bootstrap_server", None):
+        settings[BOOTSTRAP] = arguments.bootstrap_server
+    return settings
+
+
+def environment_settings(variables: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings of the environment; BARNABAS_* override KAFKA_*.
+
+    >>> environment_settings({"BARNABAS_SECURITY_PROTOCOL": "SSL", "KAFKA_BROKERS": "a:1"})
+    {'bootstrap.servers': 'a:1', 'security.protocol': 'SSL'}
+    """
+    found = {}
+    for name in reversed(_BROKER_VARIABLES):
+        if variables.get(name):
+            found[BOOTSTRAP] = variables[name]
+    for name, value in variables.items():
+        rest = name.removeprefix(_PREFIX)
+        if rest != name and rest not in _NOT_CLIENT_KEYS and value:
+            found[rest.lower().replace("_", ".")] = value
+    return found
+
+
+def profile_settings(name: str | None, variables: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings of the selected profile; empty when none is selected.
+
+    Raises:
+        ConfigError: The profile or the configuration file does not exist.
+    """
+    path = config_path(variables)
+    wanted = name or variables.get("BARNABAS_PROFILE")
+    if not path.is_file():
+        if wanted:
+            raise ConfigError(f"profile {wanted!r}: file {path} does not exist")
+        if variables.get("BARNABAS_CONFIG"):
+            raise ConfigError(f"BARNABAS_CONFIG: file {path} does not exist")
+        return {}
+    content = _load(path)
+    wanted = wanted or content.get("profile")
+    if wanted is None:
+        return {}
+    profiles: Mapping[str, Any] = content.get("profiles", {})
+    if wanted not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
+        raise ConfigError(f"profile {wanted!r} is not in {path} (it has: {known})")
+    return _flat(profiles[wanted])
+
+
+def config_path(variables: Mapping[str, str]) -> Path:
+    """Returns the path of the file with the profiles."""
+    if variables.get("BARNABAS_CONFIG"):
+        return Path(variables["BARNABAS_CONFIG"])
+    base = variables.get("XDG_CONFIG_HOME") or Path(variables.get("HOME", "~")) / ".config"
+    return Path(base).expanduser() / "barnabas" / "config.toml"
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """Return the settings in a Java properties file, with `${env:NAME}` and the like replaced;
+    ConfigError names the file.
+    """
+    text = _text(path)
+    try:
+        return resolve(parse_properties(text), os.environ, Path.read_text)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
+    """Returns repeated KEY=VALUE arguments as a dict.
+
+    >>> key_values(["a=1", "b=x=y"], "-X")
+    {'a': '1', 'b': 'x=y'}
+    """
+    found = {}
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"{flag} {item!r}: must look like KEY=VALUE")
+        found[key.strip()] = value
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 text") from error
+
+
+def _load(path: Path) -> dict[str, Any]:
+    import tomllib  # start-up time: only needed when the file exists
+
+    try:
+        content = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    for key, value in content.items():
+        _check_shape(path, key, value)
+    return content
+
+
+def _check_shape(path: Path, key: str, value: Any) -> None:
+    if key == "profile" and isinstance(value, str):
+        return
+    if key == "profiles" and isinstance(value, dict):
+        wrong = [name for name, settings in value.items() if not isinstance(settings, dict)]
+        if not wrong:
+            return
+        key = f"profiles.{wrong[0]}"
+    raise ConfigError(
+        f'{path}: {key!r} is not valid here: expected profile = "name" or [profiles.name]'
+    )
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Restores dotted names: TOML parses `bootstrap.servers = …` as nested tables."""
+    found: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found.update(_flat(value, f"{prefix}{key}."))
+        elif isinstance(value, list):
+            found[prefix + key] = ",".join(str(item) for item in value)
+        else:
+            found[prefix + key] = str(value).lower() if isinstance(value, bool) else str(value)
+    return found
+
+
 API_TIMEOUT_MS = 30_000
 """The clients' default of 60 s is too long for a command that a person waits for."""
+ZOOKEEPER_CONNECT_SECONDS = 10.0
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +235,7 @@ class Connection:
             UnavailableError: No bootstrap server responds.
         """
         from barnabas.admin import Admin
-        from barnabas.model.config_keys.admin import ADMIN_KEYS
+        from barnabas.model.config_keys.client import ADMIN_KEYS
 
         return Admin(self.checked(ADMIN_KEYS, {"default.api.timeout.ms": str(API_TIMEOUT_MS)}))
 
@@ -113,13 +278,16 @@ class Connection:
 
 def known_to_any_client(name: str) -> bool:
     """Returns whether any kind of client has a key of this name."""
-    from barnabas.model.config_keys.admin import ADMIN_KEYS
-    from barnabas.model.config_keys.connector import CONNECTOR_KEYS
-    from barnabas.model.config_keys.consumer import CONSUMER_KEYS
-    from barnabas.model.config_keys.producer import PRODUCER_KEYS
-    from barnabas.model.config_keys.simple import SIMPLE_KEYS
+    # Start-up time: only a setting that the client does not have needs the other tables.
+    from barnabas.model.config_keys import client, connector, consumer, producer
 
-    tables = (ADMIN_KEYS, CONSUMER_KEYS, PRODUCER_KEYS, SIMPLE_KEYS, CONNECTOR_KEYS)
+    tables = (
+        client.ADMIN_KEYS,
+        consumer.CONSUMER_KEYS,
+        producer.PRODUCER_KEYS,
+        client.SIMPLE_KEYS,
+        connector.CONNECTOR_KEYS,
+    )
     return any(table.knows(name) for table in tables)
 
 

@@ -1,4 +1,4 @@
-"""Commands that consist of a noun and verbs, such as `topics create`.
+"""Commands that consist of a noun and verbs, such as `topics create`, and the loading of modules.
 
 A noun's module declares `VERBS`; `add_verbs` creates a sub-parser for each and `run_verb`
 calls the selected one. Only the options of the selected verb are created and only its module is
@@ -6,6 +6,7 @@ imported, to keep the start-up time low.
 """
 
 import argparse
+import gc
 import importlib
 import textwrap
 from collections.abc import Callable, Sequence
@@ -70,6 +71,14 @@ def in_module(name: str, verb: str = "") -> tuple[AddArguments, Run]:
     return add_arguments, run
 
 
+def run_in_module(name: str) -> Run:
+    """Returns a `run` that imports its module when it is called.
+
+    The options of the verb are defined elsewhere, so that its help needs no optional extra.
+    """
+    return in_module(name)[1]
+
+
 def examples(text: str) -> str:
     """Returns the epilog of a help text."""
     return "example:\n" + textwrap.indent(textwrap.dedent(text).strip(), "  ")
@@ -98,3 +107,14 @@ def run_verb(arguments: argparse.Namespace) -> int:
     """Runs the selected verb and returns the exit code."""
     run: Run = arguments.run_verb
     return run(arguments)
+
+
+def load(name: str) -> Any:
+    """Imports a module with the garbage collector off: imports create no garbage, and searching
+    for it costs start-up time.
+    """
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.enable()

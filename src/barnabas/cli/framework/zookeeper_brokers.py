@@ -1,37 +1,46 @@
-"""Finds the brokers of a cluster in ZooKeeper, for `--zookeeper host:port/chroot`."""
+"""Finds the brokers of a cluster in ZooKeeper, for `--zookeeper host:port/chroot`.
 
+Callers import this module when they need it: kazoo is an optional extra.
+"""
+
+import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from barnabas.cli.framework.connection import ZOOKEEPER_CONNECT_SECONDS
+from barnabas.model.config import ConfigTable
+from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
 from barnabas.model.errors import UnavailableError
+from barnabas.zk import paths
+from barnabas.zk.kazoo_security import ZooKeeperSecurity
+from barnabas.zk.kazoo_tree import connect as open_session
+from barnabas.zk.tree import NoNodeError
+from barnabas.zk.znodes import BrokerNode
 
-if TYPE_CHECKING:
-    from barnabas.zk.znodes import BrokerNode
 
-CONNECT_SECONDS = 10.0
+def security_of(settings: Mapping[str, object]) -> ZooKeeperSecurity:
+    """Returns the credentials for ZooKeeper among the settings of a tool; raises ConfigError."""
+    table = ConfigTable(ZOOKEEPER_SECURITY_KEYS)
+    own = {name: value for name, value in settings.items() if table.knows(name)}
+    return ZooKeeperSecurity.of_client(table.parse(own).__getitem__)
 
 
-def find_brokers(connect: str, protocol: str = "PLAINTEXT") -> str:
-    """Returns `host:port,…` of the live brokers.
+def find_brokers(connect: str, settings: Mapping[str, object]) -> str:
+    """Returns `host:port,…` of the live brokers; `settings` are those of the tool.
 
     A broker without a listener of this protocol is listed with its first listener.
 
     Raises:
         UnavailableError: No live broker is registered.
     """
-    import asyncio  # start-up time
-
-    return asyncio.run(_find_brokers(connect, protocol))
+    return asyncio.run(_find_brokers(connect, settings))
 
 
-async def _find_brokers(connect: str, protocol: str) -> str:
-    # kazoo is an optional extra.
-    from barnabas.zk import paths
-    from barnabas.zk.kazoo_tree import connect as open_session
-    from barnabas.zk.tree import NoNodeError
-    from barnabas.zk.znodes import BrokerNode
-
-    tree = await open_session(connect, connect_timeout_s=CONNECT_SECONDS)
+async def _find_brokers(connect: str, settings: Mapping[str, object]) -> str:
+    protocol = str(settings.get("security.protocol", "PLAINTEXT"))
+    tree = await open_session(
+        connect, connect_timeout_s=ZOOKEEPER_CONNECT_SECONDS, security=security_of(settings)
+    )
     addresses = []
     try:
         with contextlib.suppress(NoNodeError):
@@ -46,7 +55,7 @@ async def _find_brokers(connect: str, protocol: str) -> str:
     return ",".join(addresses)
 
 
-def _address(node: "BrokerNode", protocol: str) -> str:
+def _address(node: BrokerNode, protocol: str) -> str:
     wanted = [e for e in node.endpoints if e.security_protocol == protocol]
     endpoint = (wanted or list(node.endpoints))[0]
     return f"{endpoint.host}:{endpoint.port}"

@@ -1,17 +1,24 @@
 """List, add and remove ACLs."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from barnabas.admin import (
+    AccessEntry,
+    AclBinding,
+    AclFilter,
+    Operation,
+    PatternType,
+    Permission,
+    ResourcePattern,
+    ResourceType,
+)
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.render import show
+from barnabas.cli.framework.output import show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from barnabas.admin import AclBinding, AclFilter
 
 COLUMNS = ("resource_type", "name", "pattern", "principal", "host", "operation", "permission")
 
@@ -36,8 +43,6 @@ def _rule_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _filter(arguments: argparse.Namespace) -> "AclFilter":
-    from barnabas.admin import AclFilter, Operation, PatternType, Permission, ResourceType
-
     kind, name = _resource(arguments.resource)
     return AclFilter(
         ResourceType.ANY if kind is None else _named(ResourceType, kind),
@@ -85,16 +90,6 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from barnabas.admin import (
-        AccessEntry,
-        AclBinding,
-        Operation,
-        PatternType,
-        Permission,
-        ResourcePattern,
-        ResourceType,
-    )
-
     kind, name = _resource(arguments.resource)
     if kind is None or name is None or arguments.principal is None:
         raise ConfigError("an ACL needs --resource TYPE:NAME and --principal")

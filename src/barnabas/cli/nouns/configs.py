@@ -1,18 +1,21 @@
 """Describe and alter the configurations of topics, brokers and groups."""
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from barnabas.cli.framework.connection import Connection
+from barnabas.admin import (
+    AlterOperation,
+    ConfigChange,
+    ConfigEntry,
+    ConfigResource,
+    ConfigResourceType,
+)
+from barnabas.cli.framework.connection import Connection, key_values
 from barnabas.cli.framework.exit_codes import DONE, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_dry_run_option
-from barnabas.cli.framework.render import show
-from barnabas.cli.framework.settings import key_values
+from barnabas.cli.framework.output import show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from barnabas.admin import ConfigChange, ConfigEntry, ConfigResource
 
 KINDS = ("topic", "broker", "broker-logger", "group", "client-metrics")
 COLUMNS = ("name", "value", "source", "read_only")
@@ -34,8 +37,6 @@ def _resource_arguments(parser: argparse.ArgumentParser) -> None:
 
 def resource_of(kind: str, name: str) -> "ConfigResource":
     """Returns the resource of arguments such as `topic orders`."""
-    from barnabas.admin import ConfigResource, ConfigResourceType
-
     if kind == "topic" and not name:
         raise ConfigError("the name of the topic is missing")
     return ConfigResource(ConfigResourceType[kind.upper().replace("-", "_")], name)
@@ -101,8 +102,6 @@ def _alter(arguments: argparse.Namespace) -> int:
 
 
 def _changes(arguments: argparse.Namespace) -> list["ConfigChange"]:
-    from barnabas.admin import AlterOperation, ConfigChange
-
     found = [ConfigChange(name, None, AlterOperation.DELETE) for name in arguments.delete]
     for flag in ("set", "append", "subtract"):
         operation = AlterOperation[flag.upper()]

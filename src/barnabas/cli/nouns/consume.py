@@ -18,11 +18,15 @@ from barnabas.cli.framework.topic_selection import (
     parse_selection,
     select_partitions,
 )
-from barnabas.cli.record_io.filters import RecordFilter, add_filter_options
-from barnabas.cli.record_io.offset_grammar import Bound, BoundKind, ReadRange, parse_range
-from barnabas.cli.record_io.readers import POLL_SECONDS, GroupReader, read_spans
-from barnabas.cli.record_io.record_output import FORMATS, RecordPrinter
-from barnabas.cli.record_io.spans import resolve
+from barnabas.cli.record_io.offset_ranges import Bound, BoundKind, ReadRange, parse_range, resolve
+from barnabas.cli.record_io.readers import (
+    POLL_SECONDS,
+    GroupReader,
+    RecordFilter,
+    add_filter_options,
+    read_spans,
+)
+from barnabas.cli.record_io.record_formats import FORMATS, RecordPrinter
 from barnabas.model.errors import ConfigError
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock

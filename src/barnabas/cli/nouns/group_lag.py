@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.record_io.spans import log_offsets_of
+from barnabas.cli.record_io.offset_ranges import log_offsets_of
+from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 
@@ -32,7 +33,7 @@ ONE_BATCH = 1
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionLag:
+class GroupPartitionLag:
     """The lag of one partition; None for a missing value, such as no committed offset."""
 
     group: str
@@ -66,7 +67,7 @@ class PartitionLag:
         }
 
 
-def lags_of(admin: "Admin", group: "GroupDescription") -> list[PartitionLag]:
+def lags_of(admin: "Admin", group: "GroupDescription") -> list[GroupPartitionLag]:
     """Returns the lag of every partition with a committed offset or an assigned member."""
     committed = admin.list_group_offsets([group.group_id])[group.group_id]
     owners = {
@@ -81,7 +82,7 @@ def lags_of(admin: "Admin", group: "GroupDescription") -> list[PartitionLag]:
         epoch = None if at is None or at.leader_epoch < 0 else at.leader_epoch
         owner = owners.get(topic_partition)
         found.append(
-            PartitionLag(
+            GroupPartitionLag(
                 group.group_id,
                 topic_partition,
                 offset,
@@ -108,25 +109,24 @@ def _ends(admin: "Admin", topic_partitions: Iterable[TopicPartition]) -> dict[To
 
 
 def with_lag_seconds(
-    connection: Connection, lags: Iterable[PartitionLag], now_ms: int
-) -> list[PartitionLag]:
+    connection: Connection, lags: Iterable[GroupPartitionLag], now_ms: int
+) -> list[GroupPartitionLag]:
     """Returns the lags with `lag_seconds` set."""
-    from barnabas.clients.simple import SimpleConsumer
-    from barnabas.model.config_keys.simple import SIMPLE_KEYS
+    from barnabas.clients.simple import SimpleConsumer  # start-up time of the other verbs
 
     settings = connection.checked(SIMPLE_KEYS, {"fetch.max.wait.ms": "0"})
     with SimpleConsumer(settings) as consumer:
         return [_aged(lag, _next_timestamp(consumer, lag), now_ms) for lag in lags]
 
 
-def _aged(lag: PartitionLag, timestamp_ms: int | None, now_ms: int) -> PartitionLag:
+def _aged(lag: GroupPartitionLag, timestamp_ms: int | None, now_ms: int) -> GroupPartitionLag:
     seconds = None if timestamp_ms is None else max(now_ms - timestamp_ms, 0) / 1000
     if lag.lag == 0:
         seconds = 0.0
     return replace(lag, lag_seconds=seconds)
 
 
-def _next_timestamp(consumer: Any, lag: PartitionLag) -> int | None:
+def _next_timestamp(consumer: Any, lag: GroupPartitionLag) -> int | None:
     """Returns the timestamp of the record at the committed offset; None when it cannot be read."""
     if not lag.lag or lag.current_offset is None:
         return None

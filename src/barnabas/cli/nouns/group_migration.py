@@ -5,23 +5,19 @@ higher at the target is kept, unless `--allow-rewind` is given: the group would 
 """
 
 import argparse
-from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.render import show
+from barnabas.cli.framework.output import show
 from barnabas.cli.nouns.group_reset import ActiveGroupError, require_inactive
 from barnabas.cli.nouns.zookeeper_groups import (
     add_zookeeper_option,
     cluster_of,
     connector_config,
 )
+from barnabas.clients.connector import Direction, MigrationPlan, OffsetMigration
 from barnabas.model.errors import LocalError
-
-if TYPE_CHECKING:
-    from barnabas.clients.connector import MigrationPlan
-
 
 COLUMNS = ("group", "topic", "partition", "source_offset", "target_offset", "step", "status")
 PLANNED, DONE_STATUS, SKIPPED = "PLANNED", "OK", "SKIPPED"
@@ -46,8 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from barnabas.clients.connector import Direction, OffsetMigration
-
     config = connector_config(Connection.of(arguments), arguments.zookeeper)
     execute = arguments.execute and not arguments.dry_run
     with OffsetMigration({**config, "group.id": arguments.group}) as migration:
@@ -61,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _require_inactive(arguments: argparse.Namespace, plan: "MigrationPlan") -> None:
+def _require_inactive(arguments: argparse.Namespace, plan: MigrationPlan) -> None:
     """Raises ActiveGroupError when the group has members; they would overwrite the offsets."""
     if plan.members:
         raise ActiveGroupError(
@@ -72,17 +66,17 @@ def _require_inactive(arguments: argparse.Namespace, plan: "MigrationPlan") -> N
         require_inactive(admin, plan.group)
 
 
-def _show(arguments: argparse.Namespace, plan: "MigrationPlan", executed: bool) -> None:
+def _show(arguments: argparse.Namespace, plan: MigrationPlan, executed: bool) -> None:
     written = plan.changes(allow_rewind=arguments.allow_rewind)
     rows = [
         {
             "group": plan.group,
-            "topic": move.place.topic,
-            "partition": move.place.partition,
+            "topic": move.topic_partition.topic,
+            "partition": move.topic_partition.partition,
             "source_offset": move.source,
             "target_offset": move.target,
             "step": move.step.name.lower(),
-            "status": _status(move.place in written, executed),
+            "status": _status(move.topic_partition in written, executed),
             "message": move.step.value,
         }
         for move in plan.moves

@@ -16,11 +16,10 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, exit_code, status_of
 from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.render import show
-from barnabas.cli.framework.times import parse_duration, parse_time
+from barnabas.cli.framework.output import parse_duration, parse_time, show
 from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.nouns.group_lag import member_names
-from barnabas.cli.record_io.spans import LogOffsets, log_offsets_of, offsets_at
+from barnabas.cli.record_io.offset_ranges import LogOffsets, log_offsets_of, offsets_at
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.progress import duration_text
-from barnabas.cli.framework.render import json_line, table_text
-from barnabas.cli.nouns.group_lag import PartitionLag, lags_of, with_lag_seconds
+from barnabas.cli.framework.output import duration_text, json_line, table_text
+from barnabas.cli.nouns.group_lag import GroupPartitionLag, lags_of, with_lag_seconds
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -48,7 +47,7 @@ class Sample(NamedTuple):
     """The lag of a group at one time."""
 
     at_s: float
-    lags: dict[TopicPartition, PartitionLag]
+    lags: dict[TopicPartition, GroupPartitionLag]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -80,7 +79,7 @@ def rates(before: Sample, after: Sample) -> list[dict[str, Any]]:
     ]
 
 
-def _row(old: PartitionLag | None, new: PartitionLag, elapsed: float) -> dict[str, Any]:
+def _row(old: GroupPartitionLag | None, new: GroupPartitionLag, elapsed: float) -> dict[str, Any]:
     consumed = _rate(old.current_offset if old else None, new.current_offset, elapsed)
     produced = _rate(old.log_end_offset if old else None, new.log_end_offset, elapsed)
     return {

@@ -1,4 +1,4 @@
-"""Consumer groups: list, describe with lag, watch live, reset, copy, delete."""
+"""Consumer groups: list, describe with lag, watch live, reset, copy, delete, remove members."""
 
 import argparse
 from typing import TYPE_CHECKING, Any
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.render import show
+from barnabas.cli.framework.output import show
 from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.cli.nouns import zookeeper_groups
 from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_lag_seconds
 from barnabas.cli.nouns.group_reset import committed_of, require_inactive
+from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -204,6 +205,53 @@ def _delete_offsets(arguments: argparse.Namespace) -> int:
     return exit_code(errors)
 
 
+def _remove_members_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("group", metavar="GROUP")
+    parser.add_argument("--member-id", action="append", default=[], help="repeatable")
+    parser.add_argument(
+        "--instance-id", action="append", default=[], help="a static member, repeatable"
+    )
+    parser.add_argument("--all", action="store_true", help="all members")
+    parser.add_argument("--reason", default="removed by an admin", help="for the broker's log")
+    add_confirmation_options(parser)
+    add_common_options(parser)
+
+
+def _remove_members(arguments: argparse.Namespace) -> int:
+    from barnabas.admin import GroupMember  # start-up time of the other verbs
+
+    group = arguments.group
+    chosen = [GroupMember(member_id=text) for text in arguments.member_id]
+    chosen += [GroupMember(instance_id=text) for text in arguments.instance_id]
+    if bool(chosen) is arguments.all:
+        raise ConfigError("give --member-id or --instance-id, or --all for every member")
+    with Connection.of(arguments).admin() as admin:
+        described = admin.describe_group(group)
+        if arguments.all:
+            chosen = [
+                GroupMember(instance_id=member.instance_id)
+                if member.instance_id
+                else GroupMember(member.member_id)
+                for member in described.members
+            ]
+        errors: dict[GroupMember, Exception] = {}
+        if chosen and not arguments.dry_run:
+            if not confirmed(arguments, f"remove {len(chosen)} members from {group}"):
+                return FAILED
+            found = admin.remove_group_members(group, chosen, reason=arguments.reason)
+            errors = dict(found.errors)
+    rows = [
+        {
+            "group": group,
+            "member": member.instance_id or member.member_id,
+            **status_of(errors.get(member)),
+        }
+        for member in chosen
+    ]
+    show(arguments, rows, ("group", "member", "status", "message"))
+    return exit_code(errors)
+
+
 # -- copy --------------------------------------------------------------------------------------
 
 
@@ -294,5 +342,12 @@ VERBS = (
         "barnabas groups delete-offsets billing orders --yes",
         _delete_offsets_arguments,
         _delete_offsets,
+    ),
+    Verb(
+        "remove-members",
+        "remove members from a group; running clients join again",
+        "barnabas groups remove-members billing --all --yes",
+        _remove_members_arguments,
+        _remove_members,
     ),
 )

@@ -5,11 +5,10 @@ import argparse
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.render import show
-from barnabas.cli.framework.times import parse_time
+from barnabas.cli.framework.output import parse_time, show
 from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.record_io.spans import log_offsets_of, offsets_at
+from barnabas.cli.record_io.offset_ranges import log_offsets_of, offsets_at
 from barnabas.runtime.clock import SystemClock
 
 COLUMNS = ("topic", "partition", "start_offset", "end_offset", "records")

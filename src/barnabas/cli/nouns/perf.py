@@ -10,14 +10,12 @@ from typing import Any
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options, add_progress_options
-from barnabas.cli.framework.progress import ProgressBar
-from barnabas.cli.framework.render import show
+from barnabas.cli.framework.output import ProgressBar, show
 from barnabas.cli.framework.topic_selection import select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.bulk_writer import Pace
-from barnabas.cli.record_io.offset_grammar import END, START, ReadRange
+from barnabas.cli.record_io.offset_ranges import END, START, ReadRange, resolve
 from barnabas.cli.record_io.readers import read_spans
-from barnabas.cli.record_io.spans import resolve
 
 SAMPLE_EVERY = 50
 WINDOW = 20_000
@@ -54,7 +52,10 @@ class Latencies:
         """Sends a record; raises the error of an earlier record that failed."""
         timer = self._timer() if self._sent % SAMPLE_EVERY == 0 else None
         self._sent += 1
-        self._in_flight.append(producer.send(topic, value, on_delivery=timer))
+        future = producer.send(topic, value, on_delivery=timer)
+        if future.done():
+            future.result()  # raises at once if the record cannot be sent
+        self._in_flight.append(future)
         if len(self._in_flight) >= WINDOW:
             self._check(WINDOW // 2)
 

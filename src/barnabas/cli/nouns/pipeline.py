@@ -1,24 +1,15 @@
 """Run a pipeline on Spark from a file, and show the pipelines of this machine."""
 
 import argparse
-import signal
-import sys
-import threading
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
-from barnabas.cli.framework.render import add_format_option, show, show_document
-from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.model.errors import UnavailableError
-
-if TYPE_CHECKING:
-    from barnabas.streams.pipeline_runner import Figures
+from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.framework.options import port_number
+from barnabas.cli.framework.output import add_format_option, show, show_document
+from barnabas.cli.framework.verbs import Verb, add_verbs, run_in_module, run_verb
+from barnabas.spark import pipeline_registry as registry
 
 LIST_COLUMNS = ("name", "state", "batch", "rows_per_second", "lag", "batch_ms", "updated")
-PLAIN_SECONDS = 10.0
-"""Interval of the progress lines when stderr is not a terminal."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,47 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 run = run_verb
-
-
-class ProgressLine:
-    """Prints progress on stderr: a line that is redrawn on a terminal, else a line per interval."""
-
-    def __init__(self, name: str, quiet: bool) -> None:
-        self._name = name
-        self._quiet = quiet
-        self._live = sys.stderr.isatty()
-        self._last_line_s = float("-inf")
-        self._pending: str | None = None
-
-    def say(self, text: str) -> None:
-        self.end()
-        if not self._quiet:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
-
-    def show(self, figures: "Figures") -> None:
-        line = figures.line(self._name)
-        if self._quiet:
-            return
-        if self._live:
-            self._write(f"\r\x1b[K{line}")
-            self._pending = ""
-        elif time.monotonic() - self._last_line_s >= PLAIN_SECONDS:
-            self._last_line_s = time.monotonic()
-            self._write(f"{line}\n")
-            self._pending = None
-        else:
-            self._pending = line
-
-    def end(self) -> None:
-        """Ends the current line and prints progress that was not printed yet."""
-        if self._pending is not None:
-            self._write(f"{self._pending}\n")
-        self._pending = None
-
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
 
 
 def _run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,83 +31,13 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
         "--bootstrap-server", metavar="HOST:PORT", help="overrides the setting of the file"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    parser.add_argument(
+        "--http-port",
+        type=port_number,
+        metavar="N",
+        help="serve /metrics for Prometheus on this port of 127.0.0.1; 0 selects a free port",
+    )
     _state_dir_argument(parser)
-
-
-def _run(arguments: argparse.Namespace) -> int:
-    # PySpark is an optional extra.
-    from barnabas.spark.pipeline.files import load
-
-    file = _with_overrides(load(arguments.file), arguments)
-    if arguments.check:
-        sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
-        return DONE
-    from barnabas.spark.pipeline.registry import FINISHED, Registry
-    from barnabas.streams.pipeline_runner import PipelineRunner
-
-    line, stop = ProgressLine(file.pipeline.name, arguments.quiet), threading.Event()
-    signals = StopSignals(stop)
-
-    def on_start(text: str) -> None:
-        signals.install()
-        line.say(text)
-
-    signals.install()
-    runner = PipelineRunner(file, Registry(arguments.state_dir), line.show, on_start, stop=stop)
-    _warn_if_unreachable(file.pipeline, line)
-    line.say(f"{file.pipeline.name}: starting Spark ...")
-    try:
-        state = runner.run()
-    finally:
-        line.end()
-    line.say(f"{file.pipeline.name} has {'ended' if state == FINISHED else 'stopped'}")
-    return INTERRUPTED if signal.SIGINT in signals.received else DONE
-
-
-def _warn_if_unreachable(pipeline: Any, line: ProgressLine) -> None:
-    """Warns immediately when no broker responds; the brokers may start later."""
-    from barnabas.cli.framework.connection import check_reachable
-    from barnabas.model.config_keys.admin import ADMIN_KEYS
-    from barnabas.spark.client_settings import SERVERS, admin_settings
-
-    settings = admin_settings({**pipeline.kafka, SERVERS: pipeline.bootstrap_servers})
-    try:
-        check_reachable(ADMIN_KEYS.parse(settings))
-    except UnavailableError as error:
-        line.say(f"{pipeline.name}: {error}; Spark will retry")
-
-
-def _with_overrides(file: Any, arguments: argparse.Namespace) -> Any:
-    """Returns the definition with the overrides of the command line."""
-    from dataclasses import replace
-
-    from barnabas.spark.pipeline.definition import AVAILABLE_NOW
-
-    changes: dict[str, str] = {}
-    if arguments.available_now:
-        changes["trigger"] = AVAILABLE_NOW
-    if arguments.bootstrap_server:
-        changes["bootstrap_servers"] = arguments.bootstrap_server
-    return replace(file, pipeline=replace(file.pipeline, **changes))
-
-
-class StopSignals:
-    """SIGTERM and Ctrl-C request a clean stop; a second signal ends the process immediately."""
-
-    def __init__(self, stop: threading.Event) -> None:
-        self.received: list[int] = []
-        self._stop = stop
-
-    def install(self) -> None:
-        """Installs the handlers; called again after Spark has started, which replaces them."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            if number not in self.received:
-                signal.signal(number, self._on_signal)
-
-    def _on_signal(self, number: int, _frame: object) -> None:
-        self.received.append(number)
-        self._stop.set()
-        signal.signal(number, signal.SIG_DFL)
 
 
 def _list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -166,9 +46,7 @@ def _list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from barnabas.spark.pipeline.registry import Registry
-
-    show(arguments, Registry(arguments.state_dir).read_all(), LIST_COLUMNS)
+    show(arguments, registry.PipelineRegistry(arguments.state_dir).read_all(), LIST_COLUMNS)
     return DONE
 
 
@@ -179,9 +57,7 @@ def _status_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    from barnabas.spark.pipeline import registry
-
-    document = registry.Registry(arguments.state_dir).read(arguments.name)
+    document = registry.PipelineRegistry(arguments.state_dir).read(arguments.name)
     lines = [f"{name}: {value}" for name, value in document.items() if value is not None]
     show_document(arguments, document, "\n".join(lines))
     return FAILED if document["state"] in (registry.FAILED, registry.DIED) else DONE
@@ -203,7 +79,7 @@ VERBS = (
         "run a pipeline in the foreground, starting at its checkpoint",
         "barnabas pipeline run orders.yaml",
         _run_arguments,
-        _run,
+        run_in_module("nouns.pipeline_run"),
     ),
     Verb(
         "list",

@@ -14,9 +14,8 @@ from typing import Any
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_input
-from barnabas.cli.framework.render import json_line
-from barnabas.cli.record_io.record_json import decode_bytes, headers_of
-from barnabas.cli.record_io.record_output import unescape
+from barnabas.cli.framework.output import json_line
+from barnabas.cli.record_io.record_formats import decode_bytes, headers_of, unescape
 from barnabas.model.errors import ConfigError, ProtocolError
 from barnabas.model.records import Header
 
@@ -77,16 +76,17 @@ def run(arguments: argparse.Namespace) -> int:
     with connection.producer(**options) as producer:
         in_flight: list[Any] = []
         for record in _records(arguments):
-            in_flight.append(
-                producer.send(
-                    arguments.topic,
-                    record.value,
-                    key=record.key,
-                    headers=record.headers,
-                    partition=record.partition,
-                    timestamp=record.timestamp,
-                )
+            future = producer.send(
+                arguments.topic,
+                record.value,
+                key=record.key,
+                headers=record.headers,
+                partition=record.partition,
+                timestamp=record.timestamp,
             )
+            if future.done():
+                future.result()  # raises at once if the record cannot be sent
+            in_flight.append(future)
             if len(in_flight) >= WINDOW:
                 count += _settle(in_flight, arguments.verbose)
         producer.flush()

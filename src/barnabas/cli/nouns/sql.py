@@ -8,9 +8,11 @@ and later shells use them.
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.cli.framework.verbs import load
 from barnabas.model.errors import ConfigError
 
 EXAMPLE = """
@@ -40,28 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     text = _script(arguments)
-    interactive = text is None
-    connection = Connection.of(arguments)
+    settings = Connection.of(arguments).settings
     _check_installed()
-    # pyspark, sqlglot and prompt_toolkit are optional extras.
-    from barnabas.cli.nouns.sql_script import Printer
-    from barnabas.streams.sql.engine.engine import Engine
-
-    connection.admin().close()  # reports an unreachable cluster before Spark starts
-    with Engine(
-        connection.settings,
-        state_dir=arguments.state_dir,
-        run_queries=interactive and not arguments.no_queries,
-        short_life=not interactive and not arguments.keep_running,
-    ) as engine:
-        printer = Printer(arguments.format, sys.stdout)
-        if text is None:
-            from barnabas.cli.nouns.sql_shell import run_shell
-
-            return run_shell(engine, printer)
-        from barnabas.cli.nouns.sql_script import run_script
-
-        return run_script(engine, text, printer, keep_running=arguments.keep_running)
+    return int(load("barnabas.cli.nouns.sql_script").run_sql(arguments, settings, text))
 
 
 def _script(arguments: argparse.Namespace) -> str | None:
@@ -83,8 +66,6 @@ def _script(arguments: argparse.Namespace) -> str | None:
 
 
 def _check_installed() -> None:
-    from importlib.util import find_spec  # start-up time
-
     missing = [name for name in ("sqlglot", "pyspark", "prompt_toolkit") if find_spec(name) is None]
     if missing:
         raise ConfigError(f"{', '.join(missing)} not installed: pip install 'barnabas[sql]'")

@@ -1,23 +1,28 @@
 """Runs SQL statements from a file, an option or a pipe, and prints results.
 
+`sql` imports this module when it runs: PySpark and sqlglot are optional extras.
+
 Queries that the script defines process the existing records before each SELECT and PRINT and at
 the end, so a script sees the effects of its own statements. With `keep_running` the queries keep
 running.
 """
 
+import argparse
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
+from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.render import JSON, json_line, json_text, printable, table_text
+from barnabas.cli.framework.output import JSON, json_line, json_text, printable, table_text
+from barnabas.cli.framework.verbs import load
 from barnabas.streams.sql.engine.engine import Engine
-from barnabas.streams.sql.engine.results import Message, Result, Row, Streamed, Table
+from barnabas.streams.sql.engine.results import Result, Row, StreamResult, TableResult, TextResult
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statements
-from barnabas.streams.sql.language.statements import Print, Select, Statement
+from barnabas.streams.sql.language.statements import Print, SelectStatement, Statement
 
 BATCH_SECONDS = 0.2
 BATCH_ROWS = 500
@@ -34,27 +39,27 @@ class Printer:
     def show(self, result: Result) -> None:
         """Prints a result completely; a stream may end only by Ctrl-C."""
         match result:
-            case Message():
+            case TextResult():
                 self._message(result)
-            case Table():
+            case TableResult():
                 self._table(result)
-            case Streamed():
+            case StreamResult():
                 self._stream(result)
         self._out.flush()
 
-    def _message(self, result: Message) -> None:
+    def _message(self, result: TextResult) -> None:
         if self._json:
             self._out.write(json_line({"message": result.text, "query": result.query_id}) + "\n")
         else:
             self._out.write(f"{printable(result.text)}\n")
 
-    def _table(self, result: Table) -> None:
+    def _table(self, result: TableResult) -> None:
         if self._json:
             self._out.write(json_text([dict(row) for row in result.rows]) + "\n")
         else:
             self._out.write(table_text(_plain(result.rows), result.columns))
 
-    def _stream(self, result: Streamed) -> None:
+    def _stream(self, result: StreamResult) -> None:
         try:
             header = not self._json
             for rows in _batches(result.rows):
@@ -89,6 +94,22 @@ def _plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
+def run_sql(arguments: argparse.Namespace, settings: Mapping[str, str], text: str | None) -> int:
+    """Runs the statements of a script, or the interactive shell when there is none."""
+    interactive = text is None
+    Connection(settings).admin().close()  # reports an unreachable cluster before Spark starts
+    with Engine(
+        settings,
+        state_dir=arguments.state_dir,
+        run_queries=interactive and not arguments.no_queries,
+        short_life=not interactive and not arguments.keep_running,
+    ) as engine:
+        printer = Printer(arguments.format, sys.stdout)
+        if text is None:
+            return int(load("barnabas.cli.nouns.sql_shell").run_shell(engine, printer))
+        return run_script(engine, text, printer, keep_running=arguments.keep_running)
+
+
 def run_script(engine: Engine, text: str, printer: Printer, *, keep_running: bool) -> int:
     """Runs all statements and returns the exit code. The first error ends the script."""
     try:
@@ -108,7 +129,7 @@ def run_script(engine: Engine, text: str, printer: Printer, *, keep_running: boo
 
 
 def _reads_results(statement: Statement) -> bool:
-    if isinstance(statement, Select):
+    if isinstance(statement, SelectStatement):
         return statement.query.emit is None
     return isinstance(statement, Print) and statement.from_beginning
 

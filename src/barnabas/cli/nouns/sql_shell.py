@@ -18,10 +18,10 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.nouns.sql_script import Printer, report_remote_queries
 from barnabas.model.errors import BarnabasError
-from barnabas.streams.sql.catalog.catalog import Catalog
+from barnabas.streams.sql.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
+from barnabas.streams.sql.language.dialect import is_complete
 from barnabas.streams.sql.language.parser import parse_statements
-from barnabas.streams.sql.language.tokens import is_complete
 
 _KEYWORDS = """
 SELECT|FROM|WHERE|GROUP BY|HAVING|PARTITION BY|ORDER BY|LIMIT|EMIT CHANGES|EMIT FINAL

@@ -1,4 +1,6 @@
-"""`topics dump` and `topics restore`: a topic as NDJSON, with the topic itself in the first line.
+"""`topics dump`, `restore` and `copy`: the records of a topic in a file or in another topic.
+
+A dump is NDJSON with the topic itself in the first line:
 
     {"barnabas_dump": 1, "topic": "orders", "partitions": 3, "configs": {…}}
     {"topic": "orders", "partition": 0, "offset": 0, …}
@@ -6,6 +8,9 @@
 A dump is lossless: null differs from empty, binary data is base64, headers keep their order.
 Restore writes the records to their partitions with their timestamps; offsets are assigned anew.
 `-` is the standard stream; files with a name ending in .gz are compressed.
+
+A copy keeps partitions, timestamps, keys, headers and nulls. A missing target topic is created like
+the source. By default the records that exist at the start are copied; `-o` selects others.
 """
 
 import argparse
@@ -14,7 +19,13 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
-from barnabas.cli.framework.connection import Connection, add_connection_options
+from barnabas.admin import NewTopic
+from barnabas.cli.framework.connection import (
+    BOOTSTRAP,
+    Connection,
+    add_connection_options,
+    key_values,
+)
 from barnabas.cli.framework.exit_codes import DONE, OK
 from barnabas.cli.framework.files import STDIO, open_input, open_output
 from barnabas.cli.framework.options import (
@@ -23,19 +34,17 @@ from barnabas.cli.framework.options import (
     add_isolation_option,
     add_progress_options,
 )
-from barnabas.cli.framework.progress import ProgressBar
-from barnabas.cli.framework.render import json_line, show
+from barnabas.cli.framework.output import ProgressBar, json_line, show
 from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.nouns.topics import set_configs
-from barnabas.cli.record_io.bulk_writer import BulkWriter
-from barnabas.cli.record_io.filters import RecordFilter, add_filter_options
-from barnabas.cli.record_io.offset_grammar import END, parse_range
-from barnabas.cli.record_io.readers import read_spans
-from barnabas.cli.record_io.record_json import decode_bytes, headers_of, record_document
-from barnabas.cli.record_io.spans import OffsetSpan, resolve
+from barnabas.cli.record_io.bulk_writer import BulkWriter, Pace
+from barnabas.cli.record_io.offset_ranges import END, OffsetSpan, parse_range, resolve
+from barnabas.cli.record_io.readers import RecordFilter, add_filter_options, read_spans
+from barnabas.cli.record_io.record_formats import decode_bytes, headers_of, record_document
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError, LocalError, ProtocolError
+from barnabas.model.errors import BrokerError, ConfigError, LocalError, ProtocolError
 from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock
 
 VERSION = 1
@@ -138,8 +147,6 @@ def ensure_topic(
     connection: Connection, topic: str, header: dict[str, Any], replication_factor: int = -1
 ) -> None:
     """Creates the topic as described in the header, unless it exists."""
-    from barnabas.admin import NewTopic
-
     with connection.admin() as admin:
         there = admin.describe_topics([topic])
         error = there.errors.get(topic)
@@ -203,3 +210,85 @@ def _header(
 def _chain(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     yield first
     yield from rest
+
+
+def add_copy_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("topic", metavar="SOURCE[:PARTITIONS]")
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("-o", "--offset", default=":end", metavar="RANGE", help="(default: :end)")
+    parser.add_argument(
+        "--to-bootstrap-server", metavar="HOST:PORT", help="target cluster (default: the same)"
+    )
+    parser.add_argument(
+        "--to-property",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a client setting for the target cluster",
+    )
+    parser.add_argument("-r", "--replication-factor", type=int, default=-1)
+    parser.add_argument(
+        "--repartition",
+        action="store_true",
+        help="choose partitions by key instead of keeping them",
+    )
+    parser.add_argument("--rate-limit", type=float, metavar="RECORDS", help="records per second")
+    add_isolation_option(parser, "read_committed")
+    add_dry_run_option(parser)
+    add_filter_options(parser)
+    add_progress_options(parser)
+    add_common_options(parser)
+
+
+def run_copy(arguments: argparse.Namespace) -> int:
+    source = Connection.of(arguments)
+    target = target_of(source, arguments)
+    header, spans = plan_dump(source, arguments)
+    if target.bootstrap == source.bootstrap and header["topic"] == arguments.target:
+        raise ConfigError("source and target are the same topic")
+    total = sum(span.size for span in spans.values())
+    if arguments.dry_run:
+        _show_copied(arguments, header["topic"], total, "PLANNED")
+        return DONE
+    ensure_topic(target, arguments.target, header, arguments.replication_factor)
+    wanted = RecordFilter.of(arguments)
+    pace = Pace(arguments.rate_limit)
+    with (
+        ProgressBar("copying", total, enabled=not arguments.quiet) as progress,
+        BulkWriter(target) as writer,
+    ):
+        options = {"isolation_level": arguments.isolation_level}
+        for records in read_spans(source, spans, **options):
+            kept = wanted.apply(records)
+            for record in kept:
+                _send(writer, arguments, record)
+            progress.advance(len(records))
+            pace.after(len(kept))
+    _show_copied(arguments, header["topic"], writer.delivered, OK)
+    return DONE
+
+
+def _show_copied(arguments: argparse.Namespace, source: str, records: int, status: str) -> None:
+    """Prints the result; for a plan `records` is the maximum number of records."""
+    row = {"source": source, "target": arguments.target, "records": records, "status": status}
+    show(arguments, [row], tuple(row))
+
+
+def target_of(source: Connection, arguments: argparse.Namespace) -> Connection:
+    """Returns the target cluster: the settings of the source with the --to-* overrides."""
+    settings = dict(source.settings)
+    if arguments.to_bootstrap_server:
+        settings[BOOTSTRAP] = arguments.to_bootstrap_server
+    settings.update(key_values(arguments.to_property, "--to-property"))
+    return Connection(settings)
+
+
+def _send(writer: BulkWriter, arguments: argparse.Namespace, record: Record) -> None:
+    writer.send(
+        arguments.target,
+        record.value,
+        key=record.key,
+        headers=record.headers,
+        partition=None if arguments.repartition else record.partition,
+        timestamp=record.timestamp if record.timestamp >= 0 else None,
+    )

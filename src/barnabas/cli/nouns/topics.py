@@ -3,7 +3,16 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.connection import Connection
+from barnabas.admin import (
+    AlterOperation,
+    ConfigChange,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewTopic,
+    TopicDescription,
+)
+from barnabas.cli.framework.connection import Connection, key_values
 from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import (
     add_common_options,
@@ -12,14 +21,13 @@ from barnabas.cli.framework.options import (
     add_dry_run_option,
     confirmed,
 )
-from barnabas.cli.framework.render import show, show_document, table_text
-from barnabas.cli.framework.settings import key_values
+from barnabas.cli.framework.output import show, show_document, table_text
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin, ConfigEntry, TopicDescription
+    from barnabas.admin import Admin
 
 COPY_EXAMPLE = "barnabas topics copy orders orders -b old:9092 --to-bootstrap-server new:9092"
 DUMP_EXAMPLE = "barnabas topics dump orders -o @-1h:end --output orders.ndjson.gz"
@@ -81,8 +89,6 @@ def _create_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _create(arguments: argparse.Namespace) -> int:
-    from barnabas.admin import NewTopic
-
     configs: dict[str, str | None] = dict(key_values(arguments.config, "--config"))
     wanted = [
         NewTopic(name, arguments.partitions, arguments.replication_factor, configs)
@@ -157,8 +163,6 @@ def _document(admin: "Admin", topic: "TopicDescription", under_only: bool) -> di
 
 def set_configs(admin: "Admin", topic: str) -> list["ConfigEntry"]:
     """Returns the configuration entries that are set on the topic itself."""
-    from barnabas.admin import ConfigResource, ConfigSource
-
     resource = ConfigResource.topic(topic)
     entries = admin.describe_configs([resource])[resource].values()
     return [e for e in entries if e.source is ConfigSource.DYNAMIC_TOPIC_CONFIG]
@@ -194,8 +198,6 @@ def _alter_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _alter(arguments: argparse.Namespace) -> int:
-    from barnabas.admin import AlterOperation, ConfigChange, ConfigResource
-
     changes = [ConfigChange(k, v) for k, v in key_values(arguments.config, "--config").items()]
     changes += [ConfigChange(k, None, AlterOperation.DELETE) for k in arguments.delete_config]
     if not changes and arguments.partitions is None:
@@ -278,7 +280,7 @@ VERBS = (
         "copy",
         "copy the records of a topic to another, in this cluster or another one",
         COPY_EXAMPLE,
-        *in_module("nouns.topic_copy"),
+        *in_module("nouns.topic_dump", "copy"),
     ),
     Verb(
         "dump",

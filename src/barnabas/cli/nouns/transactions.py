@@ -1,12 +1,12 @@
-"""Transactions: what is open, who holds it, and ending what hangs."""
+"""List and describe transactions, find hanging ones and abort them."""
 
 import argparse
 
+from barnabas.admin import HangingTransaction
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.render import show
-from barnabas.cli.framework.times import iso_time
+from barnabas.cli.framework.output import iso_time, show
 from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import BarnabasError, ConfigError
@@ -127,13 +127,11 @@ def _abort_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _abort(arguments: argparse.Namespace) -> int:
-    from barnabas.admin import HangingTransaction
-
     topic, numbers = parse_selection(arguments.topic)
     if numbers is None or len(numbers) != 1:
         raise ConfigError("name one partition, such as orders:0")
     if arguments.start_offset is None and arguments.producer_id is None:
-        raise ConfigError("which transaction? give --start-offset or --producer-id")
+        raise ConfigError("the transaction is missing: give --start-offset or --producer-id")
     topic_partition = TopicPartition(topic, numbers[0])
     error: BarnabasError | None = None
     with Connection.of(arguments).admin() as admin:

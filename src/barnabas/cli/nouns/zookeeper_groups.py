@@ -10,10 +10,9 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.settings import BOOTSTRAP
-from barnabas.cli.framework.zookeeper_brokers import CONNECT_SECONDS, find_brokers
-from barnabas.cli.nouns.group_lag import COLUMNS, PartitionLag, with_lag_seconds
+from barnabas.cli.framework.connection import BOOTSTRAP, ZOOKEEPER_CONNECT_SECONDS, Connection
+from barnabas.cli.nouns.group_lag import COLUMNS, GroupPartitionLag, with_lag_seconds
+from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.runtime.clock import SystemClock
@@ -39,17 +38,15 @@ def add_zookeeper_option(parser: argparse.ArgumentParser, **options: Any) -> Non
 
 def connector_config(connection: Connection, zookeeper: str) -> dict[str, Any]:
     """Returns the connection settings of the command line for the ZooKeeper consumer's tools."""
-    from barnabas.model.config_keys.connector import CONNECTOR_KEYS
-
     return {
-        "zookeeper.connection.timeout.ms": int(CONNECT_SECONDS * 1000),
+        "zookeeper.connection.timeout.ms": int(ZOOKEEPER_CONNECT_SECONDS * 1000),
         **connection.supported_settings(CONNECTOR_KEYS),
         "zookeeper.connect": zookeeper,
     }
 
 
 def open_reports(connection: Connection, zookeeper: str) -> "GroupReports":
-    from barnabas.clients.connector import GroupReports
+    from barnabas.clients.connector import GroupReports  # start-up time of the other verbs
 
     return GroupReports(connector_config(connection, zookeeper))
 
@@ -59,8 +56,9 @@ def cluster_of(arguments: argparse.Namespace) -> Connection:
     connection = Connection.of(arguments)
     if arguments.bootstrap_server:
         return connection
-    protocol = connection.settings.get("security.protocol", "PLAINTEXT")
-    found = find_brokers(arguments.zookeeper, protocol)
+    from barnabas.cli.framework.zookeeper_brokers import find_brokers  # optional extra: kazoo
+
+    found = find_brokers(arguments.zookeeper, connection.settings)
     return Connection({**connection.settings, BOOTSTRAP: found})
 
 
@@ -113,16 +111,18 @@ def lag_rows(
     arguments: argparse.Namespace, reports: Sequence["GroupReport"]
 ) -> list[dict[str, Any]]:
     """Returns rows with offsets, lag in records and seconds, and owners."""
-    owners = {(r.group, p.place): p.owner for r in reports for p in r.partitions}
+    owners = {(r.group, p.topic_partition): p.owner for r in reports for p in r.partitions}
     lags = [lag for report in reports for lag in lags_of_report(report)]
     with contextlib.suppress(UnavailableError):  # the offsets are shown without a lag
         lags = with_lag_seconds(cluster_of(arguments), lags, SystemClock().now_ms())
     return [_row(lag, owners[lag.group, lag.topic_partition]) for lag in lags]
 
 
-def lags_of_report(report: "GroupReport") -> list[PartitionLag]:
+def lags_of_report(report: "GroupReport") -> list[GroupPartitionLag]:
     return [
-        PartitionLag(report.group, item.place, item.offset, item.log_end_offset, None)
+        GroupPartitionLag(
+            report.group, item.topic_partition, item.offset, item.log_end_offset, None
+        )
         for item in report.partitions
     ]
 
@@ -137,7 +137,7 @@ def member_rows(report: "GroupReport") -> list[dict[str, Any]]:
             "host": None,
             "client_id": None,
             "partitions": [
-                str(item.place)
+                str(item.topic_partition)
                 for item in report.partitions
                 if item.owner and consumer_of(item.owner) == member
             ],
@@ -155,7 +155,7 @@ def consumer_of(owner: str) -> str:
     return owner.rpartition("-")[0]
 
 
-def _row(lag: PartitionLag, owner: str | None) -> dict[str, Any]:
+def _row(lag: GroupPartitionLag, owner: str | None) -> dict[str, Any]:
     consumer = consumer_of(owner) if owner else None
     return {**lag.row(), "consumer_id": consumer, "owner": owner}
 

@@ -33,7 +33,10 @@ class BulkWriter:
 
     def send(self, topic: str, value: bytes | None, **fields: Any) -> None:
         """Sends a record; raises the error of an earlier record that failed."""
-        self._in_flight.append(self._producer.send(topic, value, **fields))
+        future = self._producer.send(topic, value, **fields)
+        if future.done():
+            future.result()  # raises at once if the record cannot be sent
+        self._in_flight.append(future)
         if len(self._in_flight) >= WINDOW:
             self._settle(WINDOW // 2)
 

@@ -1,18 +1,24 @@
-"""Reads records: spans of offsets without a group, or as a member of a group.
+"""Reads records: spans of offsets without a group, or as a member of a group; filters them.
 
-Both yield an empty list when a poll returns no records, so that callers can check their timeouts.
+Both readers yield an empty list when a poll returns no records, so that callers can check their
+timeouts. Filters are regular expressions on key, value and headers.
 """
 
+import argparse
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.record_io.spans import OffsetSpan
+from barnabas.cli.record_io.offset_ranges import OffsetSpan
+from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
 
 if TYPE_CHECKING:
     from barnabas.clients.group import Consumer
+
 
 POLL_SECONDS = 0.25
 POLL_RECORDS = 10_000
@@ -100,3 +106,80 @@ class GroupReader:
         for topic_partition, offset in first.items():
             if topic_partition in assigned:
                 self._consumer.seek(topic_partition, offset)
+
+
+def add_filter_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("filters (regular expressions; all must match)")
+    group.add_argument("--filter-key", metavar="REGEX")
+    group.add_argument("--filter-value", metavar="REGEX")
+    group.add_argument(
+        "--filter-header",
+        metavar="NAME[=REGEX]",
+        action="append",
+        default=[],
+        help="repeatable; the name alone requires the header to exist",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFilter:
+    """A record filter; an empty filter accepts all records."""
+
+    key: re.Pattern[bytes] | None
+    value: re.Pattern[bytes] | None
+    headers: tuple[tuple[str, re.Pattern[bytes] | None], ...]
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> "RecordFilter":
+        headers = []
+        for text in arguments.filter_header:
+            name, equals, pattern = text.partition("=")
+            headers.append((name, _compiled(pattern) if equals else None))
+        return cls(
+            _compiled(arguments.filter_key), _compiled(arguments.filter_value), tuple(headers)
+        )
+
+    @property
+    def empty(self) -> bool:
+        return self.key is None and self.value is None and not self.headers
+
+    def first(self, records: list[Record], limit: int) -> tuple[list[Record], int]:
+        """Returns the first `limit` matching records and the number of records examined."""
+        kept: list[Record] = []
+        for number, record in enumerate(records):
+            if len(kept) >= limit:
+                return kept, number
+            if self.empty or self.passes(record):
+                kept.append(record)
+        return kept, len(records)
+
+    def apply(self, records: list[Record]) -> list[Record]:
+        if self.empty:
+            return records
+        return [record for record in records if self.passes(record)]
+
+    def passes(self, record: Record) -> bool:
+        return (
+            _matches(self.key, record.key)
+            and _matches(self.value, record.value)
+            and all(_has_header(record.headers, name, want) for name, want in self.headers)
+        )
+
+
+def _matches(pattern: re.Pattern[bytes] | None, data: bytes | None) -> bool:
+    return pattern is None or (data is not None and pattern.search(data) is not None)
+
+
+def _has_header(
+    headers: Iterable[tuple[str, bytes | None]], name: str, pattern: re.Pattern[bytes] | None
+) -> bool:
+    return any(key == name and _matches(pattern, value) for key, value in headers)
+
+
+def _compiled(text: str | None) -> re.Pattern[bytes] | None:
+    if text is None:
+        return None
+    try:
+        return re.compile(text.encode())
+    except re.error as error:
+        raise ConfigError(f"{text!r} is not a regular expression: {error}") from error

@@ -6,8 +6,9 @@ The keys are Kafka's. Prints one line "listening on HOST:PORT" when clients can 
 import argparse
 from pathlib import Path
 
-from barnabas.cli.framework.loading import load
-from barnabas.cli.framework.settings import key_values, read_properties
+from barnabas.cli.framework.connection import key_values, read_properties
+from barnabas.cli.framework.options import add_log_options, port_number
+from barnabas.cli.framework.verbs import load
 
 EXAMPLE = "barnabas broker --config server.properties -X broker.id=1"
 
@@ -23,7 +24,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a setting that overrides the file",
     )
-    parser.add_argument("--log-level", default="WARNING", choices=["DEBUG", "INFO", "WARNING"])
+    parser.add_argument(
+        "--http-port",
+        type=port_number,
+        metavar="N",
+        help="serve /metrics, /healthz, /readyz and /status on this port of 127.0.0.1; "
+        "0 selects a free port; the setting http.listener allows other addresses",
+    )
+    add_log_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,5 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         **read_properties(arguments.config),
         **key_values(arguments.settings, "-X"),
     }
+    if arguments.http_port is not None:
+        settings["http.listener"] = f"127.0.0.1:{arguments.http_port}"
     serving = load("barnabas.cli.servers.serving")
-    return int(serving.run_broker(settings, arguments.log_level))
+    return int(serving.run_broker(settings, arguments.log_level, arguments.log_format))

@@ -10,7 +10,7 @@ import asyncio
 import queue
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from barnabas.broker.broker_process import START_SECONDS, BrokerEndedError, BrokerProcess
+from barnabas.broker.http_server import parse_http_listener
 from barnabas.cli.framework.files import locked_directory
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
@@ -91,11 +92,21 @@ class LocalCluster:
         config = self._config
         port = config.port + number - 1 if config.port else 0
         settings = {**self._settings, "zookeeper.connect": self.zookeeper_connect}
+        http = str(settings.get("http.listener") or "")
+        if http:
+            http_host, http_port = parse_http_listener(http)
+            each = http_port + number - 1 if http_port else 0
+            settings["http.listener"] = f"{http_host}:{each}"
         return BrokerProcess(number, config.data_dir, settings, port, config.host)
 
 
-def run_cluster(config: LocalClusterConfig) -> int:
-    """Runs the cluster until a signal and returns the exit code."""
+def run_cluster(
+    config: LocalClusterConfig, started: Callable[[str, str], None] | None = None
+) -> int:
+    """Runs the cluster until a signal and returns the exit code.
+
+    `started` is called with the addresses of the brokers and of ZooKeeper.
+    """
     if config.brokers > _MAX_BROKERS:
         raise ConfigError(f"--brokers {config.brokers}: at most {_MAX_BROKERS} are supported")
     received: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -104,17 +115,23 @@ def run_cluster(config: LocalClusterConfig) -> int:
     with locked_directory(config.data_dir):
         try:
             with LocalCluster(config) as cluster:
-                last = _serve(cluster, received)
+                last = _serve(cluster, received, started)
         except BrokerEndedError as error:
             raise LocalError(f"broker {error.broker_id}: {error.last_words}") from error
     return _INTERRUPTED if last == signal.SIGINT else 0
 
 
-def _serve(cluster: LocalCluster, received: "queue.SimpleQueue[int]") -> int:
+def _serve(
+    cluster: LocalCluster,
+    received: "queue.SimpleQueue[int]",
+    started: Callable[[str, str], None] | None,
+) -> int:
     """Prints the addresses, waits for a signal, stops the brokers and returns the signal."""
     sys.stdout.write(f"ZooKeeper on {cluster.zookeeper_connect}\n")
     sys.stdout.write(f"listening on {cluster.bootstrap_servers}\n")
     sys.stdout.flush()
+    if started is not None:
+        started(cluster.bootstrap_servers, cluster.zookeeper_connect)
     last = _next_signal(cluster, received)
     cluster.stop_brokers()
     return last

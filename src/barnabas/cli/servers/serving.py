@@ -6,10 +6,14 @@ The server commands import this module when they run, because importing the brok
 import asyncio
 import errno
 import gc
+import json
 import logging
+import resource
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any
 
 from barnabas.broker.app import Broker
@@ -17,12 +21,34 @@ from barnabas.broker.config import DEFAULT_PORT, BrokerConfig
 from barnabas.model.errors import LocalError
 
 _INTERRUPTED = 130
+_EVERY_ADDRESS = ("", "0.0.0.0", "::")
 
 
-def run_broker(settings: Mapping[str, object], log_level: str) -> int:
-    """Runs a broker with these settings and returns the exit code."""
-    set_up_logging(log_level)
-    return asyncio.run(serve(BrokerConfig.parse(settings)))
+def run_broker(
+    settings: Mapping[str, object],
+    levels: Mapping[str, str],
+    log_format: str = "text",
+    started: Callable[[str], None] | None = None,
+) -> int:
+    """Runs a broker with these settings and returns the exit code.
+
+    `started` is called with the address when clients can connect.
+    """
+    set_up_logging(levels, log_format)
+    raise_descriptor_limit()
+    return asyncio.run(serve(BrokerConfig.parse(settings), started))
+
+
+def raise_descriptor_limit() -> None:
+    """Raises the soft limit of open files to the hard limit.
+
+    Many systems have a soft limit of 1024, which is less than the connections and log files of an
+    ordinary broker. Java does the same at its start.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def check_settings(settings: Mapping[str, object]) -> None:
@@ -30,16 +56,41 @@ def check_settings(settings: Mapping[str, object]) -> None:
     BrokerConfig.parse(settings)
 
 
-def set_up_logging(level: str) -> None:
-    """Sends the broker's log to stderr."""
-    logging.basicConfig(
-        level=level,
-        stream=sys.stderr,
-        format="%(asctime)s %(levelname)s %(name)s %(message)s",
-    )
+def set_up_logging(levels: Mapping[str, str], log_format: str = "text") -> None:
+    """Sends the broker's log to stderr, as text or as one JSON object per line.
+
+    Parameters:
+        levels: Log levels by area, such as `controller`; the empty area is all others.
+        log_format: `text` or `json`.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    if log_format == "json":
+        handler.setFormatter(JsonFormatter())
+    else:
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=levels[""], handlers=[handler])
+    for area, level in levels.items():
+        if area:
+            logging.getLogger(f"barnabas.{area}").setLevel(level)
 
 
-async def serve(config: BrokerConfig) -> int:
+class JsonFormatter(logging.Formatter):
+    """Formats a log record as one JSON object with time, level, logger, message and exception."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC)
+        line = {
+            "time": moment.isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+async def serve(config: BrokerConfig, started: Callable[[str], None] | None = None) -> int:
     """Runs a broker until SIGINT or SIGTERM and returns the exit code."""
     stopped: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -57,8 +108,13 @@ async def serve(config: BrokerConfig) -> int:
     except OSError as error:
         raise LocalError(startup_error(error)) from error
     sys.stdout.write(f"listening on {_shown(broker.host)}:{broker.port}\n")
+    if broker.http_url is not None:
+        sys.stdout.write(f"metrics at {broker.http_url}/metrics\n")
     sys.stdout.flush()
-    gc.freeze()  # objects of the start-up live until the end; exclude them from garbage collections
+    if started is not None:
+        host = "localhost" if broker.host in _EVERY_ADDRESS else _shown(broker.host)
+        started(f"{host}:{broker.port}")
+    gc.freeze()  # objects of the start-up exist until the end; exclude them from collections
     failed = asyncio.ensure_future(broker.failed.wait())
     ends: list[asyncio.Future[Any]] = [stopped, failed]
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

@@ -8,8 +8,9 @@ import argparse
 import os
 from pathlib import Path
 
-from barnabas.cli.framework.loading import load
-from barnabas.cli.framework.options import port_number
+from barnabas.cli.framework.options import add_log_options, port_number
+from barnabas.cli.framework.verbs import load
+from barnabas.cli.servers.console_process import ConsoleProcess
 from barnabas.model.errors import ConfigError
 
 EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
@@ -48,29 +49,55 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="a broker setting by Kafka's name, such as -X num.partitions=3",
     )
-    parser.add_argument("--log-level", default="WARNING", choices=["DEBUG", "INFO", "WARNING"])
+    parser.add_argument(
+        "--http-port",
+        type=port_number,
+        metavar="N",
+        help="serve /metrics, /healthz, /readyz and /status on this port of 127.0.0.1; "
+        "0 selects a free port (default: off); broker I of a cluster uses N + I - 1",
+    )
+    parser.add_argument(
+        "--console",
+        action="store_true",
+        help="serve the web console in a process of its own (extra: console)",
+    )
+    parser.add_argument(
+        "--console-port",
+        type=port_number,
+        default=8080,
+        metavar="N",
+        help="port of the console (default: %(default)s)",
+    )
+    add_log_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
-    if arguments.brokers > 1:
-        return _run_cluster(arguments, settings)
-    return int(load(_SERVING).run_broker(settings, arguments.log_level))
+    console = ConsoleProcess(arguments.console_port)
+    try:
+        if arguments.brokers > 1:
+            return _run_cluster(arguments, settings, console)
+        started = console.start if arguments.console else None
+        run_broker = load(_SERVING).run_broker
+        return int(run_broker(settings, arguments.log_level, arguments.log_format, started))
+    finally:
+        console.stop()
 
 
-def _run_cluster(arguments: argparse.Namespace, settings: dict[str, object]) -> int:
-    # Start-up time: it imports the broker.
-    from barnabas.cli.servers.local_cluster import LocalClusterConfig, run_cluster
-
+def _run_cluster(
+    arguments: argparse.Namespace, settings: dict[str, object], console: ConsoleProcess
+) -> int:
+    local_cluster = load("barnabas.cli.servers.local_cluster")
     serving = load(_SERVING)
-    serving.set_up_logging(arguments.log_level)
+    serving.set_up_logging(arguments.log_level, arguments.log_format)
     serving.check_settings(settings)
     data_dir = Path(str(settings.pop("log.dirs"))) / "cluster"
     del settings["listeners"]
-    host = arguments.host
-    return run_cluster(
-        LocalClusterConfig(arguments.brokers, host, arguments.port, data_dir, settings)
+    config = local_cluster.LocalClusterConfig(
+        arguments.brokers, arguments.host, arguments.port, data_dir, settings
     )
+    started = console.start if arguments.console else None
+    return int(local_cluster.run_cluster(config, started))
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, object]:
@@ -82,6 +109,8 @@ def _settings(arguments: argparse.Namespace) -> dict[str, object]:
         "listeners": f"PLAINTEXT://{host}:{arguments.port}",
         "log.dirs": str(arguments.data_dir or _data_dir()),
     }
+    if arguments.http_port is not None:
+        settings["http.listener"] = f"127.0.0.1:{arguments.http_port}"
     for text in arguments.settings:
         key, separator, value = text.partition("=")
         if not separator:

@@ -11,16 +11,13 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.files import locked_directory
 from barnabas.cli.framework.options import port_number
 from barnabas.cli.framework.verbs import HelpFormatter, VerbParser, examples, in_module
 from barnabas.model.errors import ConfigError
-
-if TYPE_CHECKING:
-    from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
+from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 EXAMPLE = """
 barnabas zookeeper --port 2181 --data-dir ./zookeeper
@@ -72,8 +69,6 @@ def _add_shell(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.verb == "shell":
         return int(arguments.run_verb(arguments))
-    from barnabas.zk.zookeeper_server import ServerConfig
-
     return serve(
         ServerConfig(
             data_dir=arguments.data_dir or _data_dir(),
@@ -85,15 +80,13 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def serve(config: "ServerConfig") -> int:
+def serve(config: ServerConfig) -> int:
     """Runs a server until a signal and returns the exit code."""
     with locked_directory(config.data_dir):
         return asyncio.run(_serve(config))
 
 
-async def _serve(config: "ServerConfig") -> int:
-    from barnabas.zk.zookeeper_server import ZooKeeperServer
-
+async def _serve(config: ServerConfig) -> int:
     server = ZooKeeperServer(config)
     stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -117,7 +110,7 @@ def _members(items: Sequence[str]) -> dict[int, str]:
     return found
 
 
-async def _until_stopped(server: "ZooKeeperServer", stopped: "asyncio.Future[int]") -> int:
+async def _until_stopped(server: ZooKeeperServer, stopped: "asyncio.Future[int]") -> int:
     while not stopped.done():
         await asyncio.wait([stopped], timeout=_CHECK_SECONDS)
         if not server.running:

@@ -9,10 +9,12 @@ import shlex
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from barnabas.cli.framework.connection import read_properties
 from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.render import printable
+from barnabas.cli.framework.output import printable
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.zk.tree import (
     ANY_VERSION,
@@ -150,13 +152,19 @@ def stat_lines(stat: "Stat", length: int) -> list[str]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("server", nargs="?", default=DEFAULT_SERVER, metavar="HOST:PORT[/CHROOT]")
+    parser.add_argument(
+        "-zk-tls-config-file",
+        dest="zookeeper_config",
+        metavar="FILE",
+        help="a properties file with zookeeper.username, zookeeper.password, zookeeper.ssl.…",
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help="such as: ls /brokers/ids")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Connects and runs the command of the command line, or those of standard input."""
     with asyncio.Runner() as runner:
-        tree = runner.run(_connect(arguments.server))
+        tree = runner.run(_connect(arguments.server, arguments.zookeeper_config))
         try:
             shell = Shell(tree)
             if arguments.command:
@@ -195,10 +203,12 @@ def _read_commands(runner: asyncio.Runner, shell: Shell, server: str) -> int:
             code = DONE if interactive else FAILED
 
 
-async def _connect(server: str) -> "MetadataTree":
-    from barnabas.zk.kazoo_tree import connect  # kazoo is an optional extra
+async def _connect(server: str, config_file: str | None) -> "MetadataTree":
+    from barnabas.cli.framework.zookeeper_brokers import security_of  # kazoo is an optional extra
+    from barnabas.zk.kazoo_tree import connect
 
-    return await connect(server, connect_timeout_s=CONNECT_SECONDS)
+    settings = {} if config_file is None else read_properties(Path(config_file))
+    return await connect(server, connect_timeout_s=CONNECT_SECONDS, security=security_of(settings))
 
 
 class _CommandParser(argparse.ArgumentParser):

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable
 
-from barnabas.clients.assignors.cooperative_sticky import CooperativeStickyAssignor
 from barnabas.clients.assignors.port import Assignor
-from barnabas.clients.assignors.range import RangeAssignor
-from barnabas.clients.assignors.round_robin import RoundRobinAssignor
-from barnabas.clients.assignors.sticky import StickyAssignor
+from barnabas.clients.assignors.stateless import RangeAssignor, RoundRobinAssignor
+from barnabas.clients.assignors.sticky import CooperativeStickyAssignor, StickyAssignor
 from barnabas.model.errors import ConfigError
 
 BUILT_IN: dict[str, type[Assignor]] = {

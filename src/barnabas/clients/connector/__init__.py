@@ -1,4 +1,6 @@
-"""The ZooKeeper high-level consumer: streams of a group that shares itself out by ZooKeeper."""
+"""The ZooKeeper high-level consumer: streams of a group that assigns its partitions by means of
+ZooKeeper.
+"""
 
 from barnabas.clients.connector.connector import ConsumerConnector
 from barnabas.clients.connector.errors import (
@@ -8,9 +10,8 @@ from barnabas.clients.connector.errors import (
     MessageStreamsExistError,
 )
 from barnabas.clients.connector.group_report import GroupReport, GroupReports, PartitionReport
-from barnabas.clients.connector.listener import ConsumerRebalanceListener
-from barnabas.clients.connector.migration import OffsetMigration
-from barnabas.clients.connector.migration_plan import Direction, MigrationPlan
+from barnabas.clients.connector.migration import Direction, MigrationPlan, OffsetMigration
+from barnabas.clients.connector.rebalancer import ConsumerRebalanceListener
 from barnabas.clients.connector.stream import MessageStream
 from barnabas.clients.connector.topic_count import Blacklist, Whitelist
 

@@ -1,17 +1,61 @@
-"""Range and round-robin: who reads what. Pure.
+"""Thread ids of the ZooKeeper consumer and its assignment strategies, range and round-robin. Pure.
 
-Every member computes the assignment of the whole group from the same picture, so the same input
-must give the same output on every member, on our side and on Kafka's.
+Every member computes the assignment of the whole group from the same view, so equal input must give
+equal output on every member, also on members that run Kafka's own client.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from typing import NamedTuple
 
 from barnabas.clients.connector.errors import AssignmentError
-from barnabas.clients.connector.thread_ids import ConsumerThreadId
 from barnabas.model.ids import TopicPartition
 from barnabas.model.java_hash import java_string_hash
+
+
+class ConsumerThreadId(NamedTuple):
+    """One stream of one consumer, for one topic.
+
+    Ordered as text, as Kafka does: with more than ten streams `C-10` comes before `C-2`, and all
+    members must agree on that.
+
+    >>> sorted([ConsumerThreadId("C", 2), ConsumerThreadId("C", 10)])[0].thread
+    10
+    """
+
+    consumer: str
+    thread: int
+
+    def __str__(self) -> str:
+        return f"{self.consumer}-{self.thread}"
+
+    def __lt__(self, other: object) -> bool:
+        return str(self) < str(other)
+
+    def __gt__(self, other: object) -> bool:
+        return str(self) > str(other)
+
+    def __le__(self, other: object) -> bool:
+        return str(self) <= str(other)
+
+    def __ge__(self, other: object) -> bool:
+        return str(self) >= str(other)
+
+
+def thread_ids_per_topic(
+    consumer: str, topic_counts: Mapping[str, int]
+) -> dict[str, list[ConsumerThreadId]]:
+    """Returns the thread ids of a consumer; numbers start at 0 for each topic.
+
+    >>> {topic: len(ids) for topic, ids in thread_ids_per_topic("C1", {"a": 2, "b": 3}).items()}
+    {'a': 2, 'b': 3}
+    """
+    return {
+        topic: [ConsumerThreadId(consumer, number) for number in range(count)]
+        for topic, count in topic_counts.items()
+    }
+
 
 Assignment = dict[str, dict[TopicPartition, ConsumerThreadId]]
 """For each consumer of the group, its partitions with the stream that reads each."""
@@ -19,7 +63,7 @@ Assignment = dict[str, dict[TopicPartition, ConsumerThreadId]]
 
 @dataclass(frozen=True, slots=True)
 class AssignmentContext:
-    """The group's picture, from the view of one consumer.
+    """Input of an assignor: the view of the group for one consumer.
 
     `threads_for_topic` has the streams of all members, `partitions_for_topic` the partitions of
     the topics that exist.
@@ -36,7 +80,7 @@ Assignor = Callable[[AssignmentContext], Assignment]
 
 
 def range_assignor(context: AssignmentContext) -> Assignment:
-    """Topic by topic: partitions in order, cut into pieces, one piece per stream in order.
+    """Assigns consecutive partitions of each topic to the streams in order.
 
     Where it does not divide, the first streams get one more.
     """
@@ -59,7 +103,7 @@ def _pieces(partitions: Sequence[int], count: int) -> list[Sequence[int]]:
 
 
 def round_robin_assignor(context: AssignmentContext) -> Assignment:
-    """All partitions of all topics in hash order, dealt out to the streams in turn.
+    """Assigns the partitions of all topics, in hash order, to the streams one by one.
 
     The hash scatters the partitions of one topic, so that no consumer gets all of them.
     """
@@ -67,20 +111,26 @@ def round_robin_assignor(context: AssignmentContext) -> Assignment:
     if not context.threads_for_topic:
         return assignment
     threads = _common_threads(context.threads_for_topic)
-    places = [
+    topic_partitions = [
         TopicPartition(topic, partition)
         for topic, partitions in context.partitions_for_topic.items()
         for partition in partitions
     ]
-    for place, thread in zip(sorted(places, key=_hash_order), cycle(threads), strict=False):
-        assignment.setdefault(thread.consumer, {})[place] = thread
+    for topic_partition, thread in zip(
+        sorted(topic_partitions, key=_hash_order), cycle(threads), strict=False
+    ):
+        assignment.setdefault(thread.consumer, {})[topic_partition] = thread
     return assignment
 
 
-def _hash_order(place: TopicPartition) -> tuple[int, str, int]:
-    # TopicAndPartition.toString.hashCode of Kafka 0.8 to 0.10 (1.x has "topic-partition", and deals
-    # other hands). Where hashes are equal Kafka goes by the order of a hash map.
-    return java_string_hash(f"[{place.topic},{place.partition}]"), place.topic, place.partition
+def _hash_order(topic_partition: TopicPartition) -> tuple[int, str, int]:
+    # TopicAndPartition.toString.hashCode of Kafka 0.8 to 0.10 (1.x hashes "topic-partition", so it
+    # assigns differently). For equal hashes, Kafka's order is that of a hash map.
+    return (
+        java_string_hash(f"[{topic_partition.topic},{topic_partition.partition}]"),
+        topic_partition.topic,
+        topic_partition.partition,
+    )
 
 
 def _common_threads(

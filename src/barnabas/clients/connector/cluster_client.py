@@ -1,16 +1,37 @@
-"""A client of the brokers that ZooKeeper names; the connector has no bootstrap.servers."""
+"""Sessions of ZooKeeper and clients of the brokers that are registered there.
 
-from collections.abc import Mapping
+`RegistryTool` is the base of the blocking tools that report on groups and move their offsets.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Generic, Protocol, Self, TypeVar
 
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.errors import UnavailableError
+from barnabas.zk.tree import MetadataTree
 from barnabas.zk.znodes import BrokerNode
+
+TreeSource = Callable[[ConnectorSettings], Awaitable[MetadataTree]]
+
+
+async def connect_zookeeper(settings: ConnectorSettings) -> MetadataTree:
+    from barnabas.zk.kazoo_security import ZooKeeperSecurity  # kazoo is slow to import
+    from barnabas.zk.kazoo_tree import connect
+
+    return await connect(
+        settings.zookeeper,
+        session_timeout_s=settings.session_timeout_s,
+        connect_timeout_s=settings.connect_timeout_s,
+        security=ZooKeeperSecurity.of_client(settings.values.__getitem__),
+    )
 
 
 class ClusterClient:
-    """Hands out one client, and a new one when none of its brokers is alive any more."""
+    """Returns one client, and a new one when none of its brokers is registered any more."""
 
     def __init__(self, registry: GroupRegistry, settings: ConnectorSettings) -> None:
         self._registry = registry
@@ -19,7 +40,7 @@ class ClusterClient:
         self._addresses: frozenset[str] = frozenset()
 
     async def get(self) -> KafkaClient:
-        """UnavailableError while no broker is registered."""
+        """Returns the client; raises UnavailableError if no broker is registered."""
         brokers = await self._registry.brokers()
         addresses = broker_addresses(brokers, self._settings.security_protocol)
         if not addresses:
@@ -39,7 +60,7 @@ class ClusterClient:
 
 
 def broker_addresses(brokers: Mapping[int, BrokerNode], protocol: str) -> frozenset[str]:
-    """Where brokers speak this security protocol."""
+    """Returns the addresses of the listeners with this security protocol."""
     return frozenset(
         f"[{endpoint.host}]:{endpoint.port}"
         if ":" in endpoint.host
@@ -48,3 +69,56 @@ def broker_addresses(brokers: Mapping[int, BrokerNode], protocol: str) -> frozen
         for endpoint in node.endpoints
         if endpoint.security_protocol == protocol
     )
+
+
+class RegistryWorker(Protocol):
+    """The part of a tool that runs on the loop."""
+
+    async def close(self) -> None: ...
+
+
+W = TypeVar("W", bound=RegistryWorker)
+
+
+class RegistryTool(Generic[W]):
+    """Base of blocking tools with a ZooKeeper session; close it, or use `with`."""
+
+    def __init__(
+        self,
+        settings: ConnectorSettings,
+        make_worker: Callable[[MetadataTree, ConnectorSettings], W],
+        open_tree: TreeSource,
+        loop_thread: LoopThread | None,
+    ) -> None:
+        self._owns_loop = loop_thread is None
+        self._loop = loop_thread or LoopThread("barnabas-registry-tool")
+
+        async def start() -> W:
+            return make_worker(await open_tree(settings), settings)
+
+        try:
+            self._worker = self._loop.call(start())
+        except BaseException:
+            self._close_loop()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        try:
+            self._loop.call(self._worker.close())
+        finally:
+            self._close_loop()
+
+    def _close_loop(self) -> None:
+        if self._owns_loop:
+            self._loop.close()

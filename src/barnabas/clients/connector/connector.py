@@ -1,19 +1,19 @@
-"""The public face: a blocking consumer whose streams application threads iterate.
+"""The public class: a blocking consumer with streams that application threads iterate.
 
-It runs an event loop in a thread of its own, which talks to ZooKeeper and the brokers; the
-application's threads decode what it fetched.
+Its loop thread communicates with ZooKeeper and the brokers; the application's threads decode the
+fetched records.
 """
 
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self, Unpack
 
+from barnabas.clients.connector.cluster_client import TreeSource, connect_zookeeper
 from barnabas.clients.connector.core import ConnectorCore
 from barnabas.clients.connector.errors import MessageStreamsExistError
-from barnabas.clients.connector.listener import ConsumerRebalanceListener
+from barnabas.clients.connector.rebalancer import ConsumerRebalanceListener
 from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.stream import Decoder, MessageStream
-from barnabas.clients.connector.stream_set import StreamMaker, StreamSet
+from barnabas.clients.connector.stream import Decoder, MessageStream, StreamMaker, StreamSet
 from barnabas.clients.connector.topic_count import (
     StaticTopicCount,
     TopicCount,
@@ -22,15 +22,19 @@ from barnabas.clients.connector.topic_count import (
     WildcardTopicCount,
     compiled,
 )
-from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
+from barnabas.clients.core.exit_hooks import close_at_exit, closed
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.clock import Clock
+from barnabas.model.config import merged
 from barnabas.model.errors import ConfigError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.runtime.clock import SystemClock
+
+if TYPE_CHECKING:
+    from barnabas.model.config_keys.keywords import ConnectorKeywords
 
 
 class ConsumerConnector:
@@ -65,9 +69,9 @@ class ConsumerConnector:
         enable_fetchers: bool = True,
         open_tree: TreeSource = connect_zookeeper,
         loop_thread: LoopThread | None = None,
-        **options: object,
+        **options: "Unpack[ConnectorKeywords]",
     ) -> None:
-        self._settings = ConnectorSettings.parse({**(config or {}), **options})
+        self._settings = ConnectorSettings.parse(merged(config, options))
         self._enable_fetchers = enable_fetchers
         self._owns_loop = loop_thread is None
         self._loop = loop_thread or LoopThread("barnabas-connector")
@@ -78,6 +82,7 @@ class ConsumerConnector:
         except BaseException:
             self._close_loop()
             raise
+        close_at_exit(self)
         interruptible(self)
 
     def __enter__(self) -> Self:
@@ -159,8 +164,8 @@ class ConsumerConnector:
         given = None
         if offsets is not None:
             given = {
-                place: OffsetAndMetadata(offset) if isinstance(offset, int) else offset
-                for place, offset in offsets.items()
+                topic_partition: OffsetAndMetadata(offset) if isinstance(offset, int) else offset
+                for topic_partition, offset in offsets.items()
             }
         self._loop.call(self._core.commit(given, retry_on_failure))
 
@@ -171,21 +176,36 @@ class ConsumerConnector:
         self._core.set_listener(listener)
 
     def shutdown(self) -> None:
-        """Commits if commits are automatic, leaves the group and ends the streams."""
+        """Commits if commits are automatic, leaves the group and ends the streams.
+
+        A connector that is never shut down does the same when the program ends; after an uncaught
+        exception it leaves without a commit, so that the records being processed are read again.
+        """
         if self._closed:
             return
         self._closed = True
+        closed(self)
         not_interruptible(self)
         try:
             self._loop.call(self._core.shutdown())
         finally:
             self._close_loop()
 
+    def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
+        """Leaves the group at the end of a program that did not call `shutdown()`."""
+        self._closed = True
+        leaving = self._loop.submit(self._core.shutdown(commit=not failed))
+
+        def wait() -> None:
+            leaving.result(timeout_s)
+
+        return wait
+
     def interrupt(self) -> None:
         """Ends the streams and commits returned records when the program receives SIGTERM."""
         self.shutdown()
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------
 
     async def _open(self, open_tree: TreeSource, clock: Clock) -> ConnectorCore:
         tree = await open_tree(self._settings)

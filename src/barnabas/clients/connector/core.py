@@ -1,12 +1,16 @@
-"""The connector on its event loop: the parts, wired, and their life."""
+"""The connector on its event loop: creates the components and reacts to changes in ZooKeeper.
+
+Watches and session states only set an event, so all changes during a rebalance cause one more
+rebalance. After a lost session the consumer is registered again first.
+"""
 
 import asyncio
+import contextlib
 import logging
 
 from barnabas.clients.connector.cluster_client import ClusterClient
-from barnabas.clients.connector.committer import Committer
-from barnabas.clients.connector.fetcher_manager import FetcherManager
-from barnabas.clients.connector.listener import ConsumerRebalanceListener
+from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
+from barnabas.clients.connector.fetcher import FetcherManager
 from barnabas.clients.connector.offset_storage import (
     DualOffsets,
     KafkaOffsets,
@@ -14,22 +18,116 @@ from barnabas.clients.connector.offset_storage import (
     OffsetStorage,
     ZooKeeperOffsets,
 )
-from barnabas.clients.connector.rebalancer import Rebalancer
+from barnabas.clients.connector.rebalancer import Committer, ConsumerRebalanceListener, Rebalancer
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings, consumer_id_string
-from barnabas.clients.connector.stream_set import StreamSet
+from barnabas.clients.connector.stream import StreamSet
 from barnabas.clients.connector.topic_count import TopicCount
-from barnabas.clients.connector.watcher import Watcher
 from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
-from barnabas.zk.tree import MetadataTree, SessionState
+from barnabas.zk.tree import ConnectionLossError, MetadataTree, SessionLostError, SessionState
 
 _log = logging.getLogger(__name__)
 
+_CANCEL_AGAIN_S = 0.1
+
+
+class Watcher:
+    """Registers the consumer, rebalances after changes. Lifecycle: `join`, `start`, `stop`."""
+
+    def __init__(
+        self,
+        registry: GroupRegistry,
+        rebalancer: Rebalancer,
+        streams: StreamSet,
+        topic_count: TopicCount,
+        settings: ConnectorSettings,
+        clock: Clock,
+    ) -> None:
+        self._registry = registry
+        self._rebalancer = rebalancer
+        self._streams = streams
+        self._topic_count = topic_count
+        self._settings = settings
+        self._clock = clock
+        self._session_id = 0
+        self._registered = False
+        self._lost = False
+        self._task: asyncio.Task[None] | None = None
+
+    async def join(self) -> None:
+        """Registers the consumer and runs the first rebalance."""
+        self._registry.tree.add_session_listener(self._on_session)
+        await self._register()
+        await self._rebalancer.run(patient=False)
+
+    def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._run(), name="watcher-executor")
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        while task is not None and not task.done():
+            # More than once: asyncio.wait_for of Python 3.11 can swallow a cancellation.
+            task.cancel()
+            await asyncio.wait([task], timeout=_CANCEL_AGAIN_S)
+
+    # -- internal ------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            await self._rebalancer.changed.wait()
+            self._rebalancer.changed.clear()
+            try:
+                await self._answer()
+            except SessionLostError:
+                self._lost = True
+                await self._try_again()
+            except ConnectionLossError:
+                await self._try_again()
+            except BarnabasError as error:
+                _log.error("%s: %s", self._registry.consumer, error)
+                self._streams.fail(error)
+                if not isinstance(error, ConsumerRebalanceFailedError):
+                    await self._try_again()
+
+    async def _answer(self) -> None:
+        if self._lost:
+            self._lost = self._registered = False
+            await self._rebalancer.abandon()
+        if self._registry.tree.state is not SessionState.CONNECTED:
+            return
+        if not self._registered or self._registry.tree.session_id != self._session_id:
+            await self._rebalancer.abandon()
+            await self._register()
+        await self._rebalancer.run(patient=True)
+
+    async def _try_again(self) -> None:
+        """Waits for a change or the back-off, then requests another rebalance."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._settings.rebalance_backoff_s):
+                await self._rebalancer.changed.wait()
+        self._rebalancer.changed.set()
+
+    async def _register(self) -> None:
+        """Registers the consumer; removes the node of its expired session."""
+        if self._session_id:
+            self._registry.former_sessions.add(self._session_id)
+        session_id = self._registry.tree.session_id
+        node = self._topic_count.node(self._clock.now_ms())
+        # A little longer than the node of an expired session can exist.
+        await self._registry.register(node, 1.5 * self._settings.session_timeout_s)
+        self._session_id = session_id
+        self._registered = True
+
+    def _on_session(self, state: SessionState) -> None:
+        if state is SessionState.LOST:
+            self._lost = True
+        self._rebalancer.changed.set()
+
 
 class ConnectorCore:
-    """All calls on one loop. Lifecycle: construct with an open session, `consume`, `shutdown`."""
+    """Components of one connector, on one loop. Lifecycle: `consume`, then `shutdown`."""
 
     def __init__(
         self,
@@ -59,12 +157,12 @@ class ConnectorCore:
 
     @property
     def owned(self) -> frozenset[TopicPartition]:
-        """The partitions this consumer reads now."""
+        """The partitions that this consumer owns."""
         rebalancer = self.rebalancer
         return frozenset(rebalancer.topic_registry if rebalancer is not None else ())
 
     async def consume(self, topic_count: TopicCount, streams: StreamSet) -> None:
-        """Join the group and start to fill the streams."""
+        """Joins the group and starts to fill the streams."""
         self._streams = streams
         self.rebalancer = Rebalancer(
             self.registry, self._settings, self.fetchers, self._committer, streams
@@ -85,7 +183,7 @@ class ConnectorCore:
             self.rebalancer.listener = listener
 
     async def commit(self, offsets: Offsets | None, retry: bool) -> None:
-        """Commit these offsets, or all that was consumed."""
+        """Commits these offsets, by default all consumed ones."""
         if offsets is not None:
             await self._committer.commit(offsets, retry)
         elif self.rebalancer is not None:
@@ -95,8 +193,8 @@ class ConnectorCore:
     def wake_fetchers(self) -> None:
         self.fetchers.wake()
 
-    async def shutdown(self) -> None:
-        """Stop, commit if that is automatic, leave the group; the streams end."""
+    async def shutdown(self, *, commit: bool = True) -> None:
+        """Ends the streams, commits if `commit` is set and commits are automatic, and leaves."""
         if self._auto_commit is not None:
             self._auto_commit.cancel()
             await asyncio.gather(self._auto_commit, return_exceptions=True)
@@ -105,11 +203,12 @@ class ConnectorCore:
         if self.rebalancer is not None and self._streams is not None:
             await self.rebalancer.stop_reading()
             self._streams.close()
-            await self._commit_last()
+            if commit:
+                await self._commit_last()
         await self._cluster.close()
         await self._tree.close()
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------
 
     def _storage(self) -> OffsetStorage:
         settings = self._settings

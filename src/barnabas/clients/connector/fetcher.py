@@ -1,15 +1,17 @@
-"""A fetcher: reads partitions of one broker over one connection and fills their queues.
+"""Fetchers of the ZooKeeper consumer and the search for partition leaders.
 
-It never decides about leaders: a partition the broker refuses goes back to the leader finder, and
-after a lost connection all of them do. Partitions whose queue is full are left out.
+A fetcher reads partitions of one broker over one connection and fills their queues; it skips
+partitions whose queue is full. Every partition starts without a leader. The leader finder passes
+each partition that has a leader to a fetcher of its broker. A fetcher returns the partitions that
+the broker rejects, and all of them after a lost connection.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
-from barnabas.clients.connector.chunks import INVALID_OFFSET, FetchedDataChunk, PartitionTopicInfo
 from barnabas.clients.connector.settings import FetchSettings
+from barnabas.clients.connector.stream import INVALID_OFFSET, FetchedDataChunk, PartitionTopicInfo
 from barnabas.clients.core.apis.common import raise_for
 from barnabas.clients.core.apis.fetch import (
     FetchOptions,
@@ -30,20 +32,21 @@ from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import ZERO_UUID, TopicPartition
+from barnabas.model.java_hash import java_abs, java_string_hash
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 _log = logging.getLogger(__name__)
 
 BUSY_WAIT_MS = 5
-"""How long a fetch may wait while another queue may get room at any moment."""
+"""Maximum wait of a fetch while another queue is full and may get room."""
 
 MAX_RESPONSE_BYTES = 2**31 - 1
 
 GiveBack = Callable[[Iterable[TopicPartition]], None]
 
 
-class Fetcher:
-    """One task; `start`, then `add` partitions, `stop` at the end. Owned by the loop."""
+class BrokerFetcher:
+    """Reads partitions of one broker in one task. Lifecycle: `start`, `add`, `stop`."""
 
     def __init__(
         self,
@@ -70,26 +73,26 @@ class Fetcher:
         self._task = asyncio.get_running_loop().create_task(self._run(), name=self._purpose)
 
     def initiate_stop(self) -> None:
-        """From now on nothing more comes into any queue."""
+        """Stops adding chunks to any queue."""
         self._partitions.clear()
         if self._task is not None:
             self._task.cancel()
 
     async def stop(self) -> None:
-        """Stop, and wait for the task's end."""
+        """Stops and waits for the end of the task."""
         self.initiate_stop()
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def add(self, infos: Iterable[PartitionTopicInfo]) -> None:
-        self._partitions.update((info.place, info) for info in infos)
+        self._partitions.update((info.topic_partition, info) for info in infos)
         self._wake.set()
 
     def wake(self) -> None:
-        """A queue has room again."""
+        """Checks the queues again; call it when one has room."""
         self._wake.set()
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while True:
@@ -132,7 +135,9 @@ class Fetcher:
         busy = len(ready) < len(self._partitions)
         wait_ms = min(BUSY_WAIT_MS, settings.max_wait_ms) if busy else settings.max_wait_ms
         targets = {
-            info.place: FetchTarget(ZERO_UUID, info.fetch_offset, -1, settings.partition_max_bytes)
+            info.topic_partition: FetchTarget(
+                ZERO_UUID, info.fetch_offset, -1, settings.partition_max_bytes
+            )
             for info in ready
         }
         selection = FetchSelection(targets, by_id=False)
@@ -153,51 +158,184 @@ class Fetcher:
         aborted = aborted_transactions(data, self._settings.isolation)
         info.queue.put(FetchedDataChunk(info, info.fetch_offset, records, aborted))
         info.fetch_offset = following
-        # A broker fills its response from the first partition on: let the others be first next.
-        self._partitions[info.place] = self._partitions.pop(info.place)
+        # A broker fills its response from the first partition on, so the order rotates.
+        self._partitions[info.topic_partition] = self._partitions.pop(info.topic_partition)
 
     async def _reset(self, infos: list[PartitionTopicInfo]) -> None:
-        """Begin anew where auto.offset.reset says, or tell the application."""
+        """Applies auto.offset.reset, or reports the error to the application."""
         if self._settings.reset is None:
             for info in infos:
-                self._partitions.pop(info.place, None)
+                self._partitions.pop(info.topic_partition, None)
                 info.queue.fail(_out_of_range(info))
             return
         query = OffsetQuery(self._settings.reset)
         request = list_offsets_request(
-            {info.place: query for info in sorted(infos, key=lambda info: info.place)},
+            {
+                info.topic_partition: query
+                for info in sorted(infos, key=lambda info: info.topic_partition)
+            },
             self._settings.isolation,
         )
         response = await self._client.send(self._broker_id, request, purpose=self._purpose)
         listed = read_list_offsets(response)
         for info in infos:
-            found = listed.get(info.place)
+            found = listed.get(info.topic_partition)
             if isinstance(found, OffsetAndTimestamp) and found.offset >= 0:
-                _log.info("%s: no valid offset, reading from %d", info.place, found.offset)
+                _log.info(
+                    "%s: no valid offset, reading from %d", info.topic_partition, found.offset
+                )
                 info.fetch_offset = found.offset
                 info.queue.put(FetchedDataChunk(info, info.fetch_offset, memoryview(b"")))
             else:
                 _log.info(
-                    "%s: broker %d returned no offset: %s", info.place, self._broker_id, found
+                    "%s: broker %d returned no offset: %s",
+                    info.topic_partition,
+                    self._broker_id,
+                    found,
                 )
-                self._return([info.place])
+                self._return([info.topic_partition])
 
-    def _return(self, places: list[TopicPartition]) -> None:
-        for place in places:
-            self._partitions.pop(place, None)
-        self._give_back(places)
+    def _return(self, topic_partitions: list[TopicPartition]) -> None:
+        for topic_partition in topic_partitions:
+            self._partitions.pop(topic_partition, None)
+        self._give_back(topic_partitions)
 
 
 def offset_after(records: memoryview, info: PartitionTopicInfo) -> int:
     """Returns the next offset to fetch; raises ProtocolError if there is no whole batch."""
     following = next_fetch_offset(records, info.fetch_offset)
     if following == info.fetch_offset:
-        raise ProtocolError(f"{info.place}: no whole batch at offset {info.fetch_offset}")
+        raise ProtocolError(f"{info.topic_partition}: no whole batch at offset {info.fetch_offset}")
     return following
 
 
 def _out_of_range(info: PartitionTopicInfo) -> BrokerError:
     return BrokerError(
         ErrorCode.OFFSET_OUT_OF_RANGE,
-        f"{info.place} has no valid offset and auto.offset.reset=none",
+        f"{info.topic_partition} has no valid offset and auto.offset.reset=none",
     )
+
+
+ClientSource = Callable[[], Awaitable[KafkaClient]]
+"""Returns a client of the registered brokers; a new one if all of them have changed."""
+
+
+def fetcher_id(topic_partition: TopicPartition, fetchers: int) -> int:
+    """Returns which fetcher of a broker reads a partition: Kafka's formula, in 32 bits."""
+    topic, partition = topic_partition
+    value = (31 * java_string_hash(topic) + partition) & 0xFFFFFFFF
+    return java_abs(value - 0x1_0000_0000 if value >= 0x8000_0000 else value) % fetchers
+
+
+class FetcherManager:
+    """Starts and stops fetchers; call `start_connections` and `stop_connections` alternately.
+
+    With `enabled` False it starts no fetchers.
+    """
+
+    def __init__(
+        self, client_source: ClientSource, settings: FetchSettings, *, enabled: bool = True
+    ) -> None:
+        self._enabled = enabled
+        self._client_source = client_source
+        self._settings = settings
+        self._partitions: dict[TopicPartition, PartitionTopicInfo] = {}
+        self._no_leader: set[TopicPartition] = set()
+        self._fetchers: dict[tuple[int, int], BrokerFetcher] = {}
+        self._client: KafkaClient | None = None
+        self._look = asyncio.Event()
+        self._finder: asyncio.Task[None] | None = None
+
+    @property
+    def fetchers(self) -> frozenset[tuple[int, int]]:
+        """(broker id, fetcher id) of each running fetcher."""
+        return frozenset(self._fetchers)
+
+    def start_connections(self, infos: Iterable[PartitionTopicInfo]) -> None:
+        """Starts to read exactly these partitions."""
+        if not self._enabled:
+            return
+        self._partitions = {info.topic_partition: info for info in infos}
+        self._no_leader = set(self._partitions)
+        self._look.set()
+        self._finder = asyncio.get_running_loop().create_task(
+            self._find_leaders(), name="leader-finder"
+        )
+
+    async def stop_connections(self) -> None:
+        """Stops the leader finder first, because it could start fetchers, then the fetchers."""
+        finder, self._finder = self._finder, None
+        if finder is not None:
+            finder.cancel()
+            await asyncio.gather(finder, return_exceptions=True)
+        await self._stop_fetchers()
+        self._partitions = {}
+        self._no_leader.clear()
+
+    def wake(self) -> None:
+        """Wakes the fetchers; call it when a queue has room."""
+        for fetcher in self._fetchers.values():
+            fetcher.wake()
+
+    # -- the leader finder ---------------------------------------------------------------------
+
+    async def _find_leaders(self) -> None:
+        while True:
+            await self._look.wait()
+            try:
+                await self._look_once()
+            except BarnabasError as error:
+                _log.info("no leaders found for %d partitions: %s", len(self._no_leader), error)
+            await self._stop_idle()
+            if not self._no_leader:
+                self._look.clear()
+            await asyncio.sleep(self._settings.leader_backoff_s)
+
+    async def _look_once(self) -> None:
+        client = await self._client_source()
+        if client is not self._client:
+            await self._stop_fetchers()
+            self._no_leader.update(self._partitions)
+            self._client = client
+        await client.refresh({topic_partition.topic for topic_partition in self._no_leader})
+        for topic_partition in sorted(self._no_leader):
+            leader = client.metadata.leader_of(topic_partition)
+            if leader is not None:
+                self._no_leader.discard(topic_partition)
+                self._fetcher(client, leader[0].id, topic_partition).add(
+                    [self._partitions[topic_partition]]
+                )
+
+    def _fetcher(
+        self, client: KafkaClient, broker_id: int, topic_partition: TopicPartition
+    ) -> BrokerFetcher:
+        number = fetcher_id(topic_partition, self._settings.fetchers_per_broker)
+        fetcher = self._fetchers.get((broker_id, number))
+        if fetcher is None:
+            purpose = f"fetcher-{broker_id}-{number}"
+            fetcher = BrokerFetcher(client, broker_id, purpose, self._settings, self._give_back)
+            self._fetchers[broker_id, number] = fetcher
+            fetcher.start()
+        return fetcher
+
+    def _give_back(self, topic_partitions: Iterable[TopicPartition]) -> None:
+        self._no_leader.update(
+            topic_partition
+            for topic_partition in topic_partitions
+            if topic_partition in self._partitions
+        )
+        self._look.set()
+
+    async def _stop_idle(self) -> None:
+        for key, fetcher in list(self._fetchers.items()):
+            if fetcher.idle:
+                del self._fetchers[key]
+                fetcher.initiate_stop()
+                await fetcher.stop()
+
+    async def _stop_fetchers(self) -> None:
+        fetchers, self._fetchers = list(self._fetchers.values()), {}
+        # Before the first await, because the task may be cancelled there.
+        for fetcher in fetchers:
+            fetcher.initiate_stop()
+        await asyncio.gather(*(fetcher.stop() for fetcher in fetchers))

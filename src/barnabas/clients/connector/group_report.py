@@ -1,23 +1,26 @@
-"""What ZooKeeper knows of the old consumer's groups: members, owner threads, offsets, lag.
+"""Reports on groups of the ZooKeeper consumer: members, owner threads, offsets, lag.
 
-For `groups` and `kafka-consumer-groups` with `--zookeeper`. Reads, and removes what nobody uses:
-these groups never expire.
+For `groups` and `kafka-consumer-groups` with `--zookeeper`. Also deletes groups without members,
+because these groups never expire.
 """
 
 import asyncio
 import contextlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from barnabas.clients.connector.cluster_client import ClusterClient
+from barnabas.clients.connector.cluster_client import (
+    ClusterClient,
+    RegistryTool,
+    TreeSource,
+    connect_zookeeper,
+)
 from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry
-from barnabas.clients.connector.registry_tool import RegistryTool
 from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
 from barnabas.clients.core.apis.list_offsets import (
-    LATEST_TIMESTAMP,
     OffsetAndTimestamp,
     OffsetQuery,
     list_offsets_request,
@@ -27,10 +30,10 @@ from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import IsolationLevel
+from barnabas.model.records import LATEST_TIMESTAMP, IsolationLevel
 from barnabas.zk import paths
-from barnabas.zk.consumer_znodes import decode_owner
 from barnabas.zk.tree import MetadataTree, NoNodeError
+from barnabas.zk.znodes import decode_owner
 
 _ANY_GROUP = "group-report"
 _LEADER_SECONDS = 5.0
@@ -38,12 +41,18 @@ _LEADER_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class PartitionReport:
-    """One partition of a group; None where nothing is known."""
+    """One partition of a group; unknown values are None."""
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     offset: int | None
     log_end_offset: int | None
     owner: str | None
+
+    @property
+    def place(self) -> TopicPartition:
+        """Former name of `topic_partition`; deprecated."""
+        warnings.warn("use topic_partition instead of place", DeprecationWarning, stacklevel=2)
+        return self.topic_partition
 
     @property
     def lag(self) -> int | None:
@@ -62,7 +71,7 @@ class GroupReport:
 
 
 class GroupReports(RegistryTool["_Worker"]):
-    """Takes a connector's configuration but group.id; close it, or use `with`."""
+    """Reads groups from ZooKeeper; takes a connector's configuration without group.id."""
 
     def __init__(
         self,
@@ -76,19 +85,19 @@ class GroupReports(RegistryTool["_Worker"]):
         super().__init__(settings, _Worker, open_tree, loop_thread)
 
     def groups(self) -> list[str]:
-        """All groups that ever registered, committed or owned anything."""
+        """Returns all groups that have nodes in ZooKeeper."""
         return self._loop.call(self._worker.groups())
 
     def members(self, group: str) -> list[str]:
-        """Who is registered in a group now."""
+        """Returns the consumer ids that are registered in a group."""
         return self._loop.call(self._worker.members(group))
 
     def describe(self, group: str) -> GroupReport:
-        """Owners, offsets and lag of every partition of a group."""
+        """Returns owners, offsets and lag of every partition of a group."""
         return self._loop.call(self._worker.describe(group))
 
     def delete(self, group: str, topic: str | None = None) -> bool:
-        """Remove a group, or what it knows of a topic; False if there is none.
+        """Removes a group, or its nodes of one topic; returns False if there is none.
 
         LivingMembersError while it has members.
         """
@@ -96,7 +105,7 @@ class GroupReports(RegistryTool["_Worker"]):
 
 
 class _Worker:
-    """The loop's side."""
+    """The part that runs on the loop."""
 
     def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:
         self._tree = tree
@@ -111,15 +120,20 @@ class _Worker:
     async def describe(self, group: str) -> GroupReport:
         storage = ZooKeeperOffsets(GroupRegistry(self._tree, group, ""))
         owners = await self._owners(group)
-        offsets = await storage.fetch(await storage.places())
-        places = sorted(owners.keys() | offsets.keys())
-        ends = await self._ends(places)
+        offsets = await storage.fetch(await storage.topic_partitions())
+        topic_partitions = sorted(owners.keys() | offsets.keys())
+        ends = await self._ends(topic_partitions)
         return GroupReport(
             group,
             tuple(await self.members(group)),
             tuple(
-                PartitionReport(place, offsets.get(place), ends.get(place), owners.get(place))
-                for place in places
+                PartitionReport(
+                    topic_partition,
+                    offsets.get(topic_partition),
+                    ends.get(topic_partition),
+                    owners.get(topic_partition),
+                )
+                for topic_partition in topic_partitions
             ),
         )
 
@@ -134,7 +148,7 @@ class _Worker:
             for kind in ("owners", "offsets"):
                 await remove_tree(self._tree, f"{root}/{kind}/{topic}")
             return True
-        # First the node below which members register: one that came just now is kept.
+        # Delete the node of the members first: this fails if a member has just registered.
         with contextlib.suppress(NoNodeError):
             await self._tree.delete(paths.consumer_ids(group))
         await remove_tree(self._tree, root)
@@ -148,12 +162,12 @@ class _Worker:
         found: dict[TopicPartition, str] = {}
         for topic in await self._children(f"{paths.CONSUMERS}/{group}/owners"):
             for partition in await self._children(paths.consumer_owners(group, topic)):
-                place = TopicPartition(topic, int(partition))
+                topic_partition = TopicPartition(topic, int(partition))
                 try:
-                    data, _ = await self._tree.get(paths.consumer_owner(group, place))
+                    data, _ = await self._tree.get(paths.consumer_owner(group, topic_partition))
                 except NoNodeError:
                     continue
-                found[place] = decode_owner(data)
+                found[topic_partition] = decode_owner(data)
         return found
 
     async def _children(self, path: str) -> list[str]:
@@ -162,26 +176,28 @@ class _Worker:
         except NoNodeError:
             return []
 
-    async def _ends(self, places: list[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where each log ends; what cannot be found out is left out."""
+    async def _ends(self, topic_partitions: list[TopicPartition]) -> dict[TopicPartition, int]:
+        """Returns the log end offsets; omits partitions that cannot be read."""
         try:
             client = await self._cluster.get()
-            await client.refresh({place.topic for place in places})
+            await client.refresh({topic_partition.topic for topic_partition in topic_partitions})
         except BarnabasError:
             return {}
         by_leader: dict[int, list[TopicPartition]] = {}
-        for place in places:
-            leader = client.metadata.leader_of(place)
+        for topic_partition in topic_partitions:
+            leader = client.metadata.leader_of(topic_partition)
             if leader is not None:
-                by_leader.setdefault(leader[0].id, []).append(place)
+                by_leader.setdefault(leader[0].id, []).append(topic_partition)
         answers = await asyncio.gather(
             *(_ends_at(client, broker_id, some) for broker_id, some in by_leader.items())
         )
-        return {place: end for answer in answers for place, end in answer.items()}
+        return {
+            topic_partition: end for answer in answers for topic_partition, end in answer.items()
+        }
 
 
 async def remove_tree(tree: MetadataTree, path: str) -> None:
-    """Delete a node with all below; what is gone already is fine."""
+    """Deletes a node and its children; ignores missing nodes."""
     with contextlib.suppress(NoNodeError):
         for name in await tree.children(path):
             await remove_tree(tree, f"{path}/{name}")
@@ -189,9 +205,9 @@ async def remove_tree(tree: MetadataTree, path: str) -> None:
 
 
 async def _ends_at(
-    client: KafkaClient, broker_id: int, places: list[TopicPartition]
+    client: KafkaClient, broker_id: int, topic_partitions: list[TopicPartition]
 ) -> dict[TopicPartition, int]:
-    queries = dict.fromkeys(places, OffsetQuery(LATEST_TIMESTAMP))
+    queries = dict.fromkeys(topic_partitions, OffsetQuery(LATEST_TIMESTAMP))
     request = list_offsets_request(queries, IsolationLevel.READ_UNCOMMITTED)
     try:
         response = await client.send(broker_id, request, timeout_s=_LEADER_SECONDS)

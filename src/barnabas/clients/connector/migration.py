@@ -1,14 +1,22 @@
-"""Moves a group's offsets from ZooKeeper to Kafka or back: look first, then do.
+"""Moves the offsets of a group from ZooKeeper to Kafka or back.
 
-Nothing is removed at the source, so the way back stays open. A group with living members is not
-touched: they would commit over it a moment later.
+`plan_migration` compares both sides and is pure; `OffsetMigration` reads and writes. Nothing is
+removed at the source. A group with live members is rejected, because they would overwrite the
+offsets.
 """
 
+import enum
+import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from barnabas.clients.connector.cluster_client import ClusterClient
+from barnabas.clients.connector.cluster_client import (
+    ClusterClient,
+    RegistryTool,
+    TreeSource,
+    connect_zookeeper,
+)
 from barnabas.clients.connector.errors import LivingMembersError
-from barnabas.clients.connector.migration_plan import Direction, MigrationPlan, plan_migration
 from barnabas.clients.connector.offset_storage import (
     KafkaOffsets,
     OffsetStorage,
@@ -16,13 +24,84 @@ from barnabas.clients.connector.offset_storage import (
     with_retries,
 )
 from barnabas.clients.connector.registry import GroupRegistry
-from barnabas.clients.connector.registry_tool import RegistryTool
 from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.tree_source import TreeSource, connect_zookeeper
 from barnabas.clients.core.loop_thread import LoopThread
+from barnabas.model.config import merged
 from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
 from barnabas.zk.tree import MetadataTree
+
+
+class Direction(enum.Enum):
+    """Target of a migration."""
+
+    TO_KAFKA = "kafka"
+    TO_ZOOKEEPER = "zookeeper"
+
+
+class MigrationStep(enum.Enum):
+    """Effect of a migration on one partition."""
+
+    CREATE = "the target has no offset yet"
+    ADVANCE = "the target is behind"
+    REWIND = "the target is ahead: records would be read again"
+    KEEP = "both are equal"
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetMove:
+    """One partition of a plan, with the offsets at the source and the target."""
+
+    topic_partition: TopicPartition
+    source: int
+    target: int | None
+
+    @property
+    def place(self) -> TopicPartition:
+        """Former name of `topic_partition`; deprecated."""
+        warnings.warn("use topic_partition instead of place", DeprecationWarning, stacklevel=2)
+        return self.topic_partition
+
+    @property
+    def step(self) -> MigrationStep:
+        if self.target is None:
+            return MigrationStep.CREATE
+        if self.target == self.source:
+            return MigrationStep.KEEP
+        return MigrationStep.ADVANCE if self.target < self.source else MigrationStep.REWIND
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPlan:
+    """All partitions with an offset at the source; `members` are registered in ZooKeeper."""
+
+    group: str
+    direction: Direction
+    moves: tuple[OffsetMove, ...]
+    members: tuple[str, ...] = ()
+
+    def changes(self, *, allow_rewind: bool = False) -> dict[TopicPartition, int]:
+        """Returns the offsets to write."""
+        wanted = {MigrationStep.CREATE, MigrationStep.ADVANCE} | (
+            {MigrationStep.REWIND} if allow_rewind else set()
+        )
+        return {move.topic_partition: move.source for move in self.moves if move.step in wanted}
+
+
+def plan_migration(
+    group: str,
+    direction: Direction,
+    source: Mapping[TopicPartition, int],
+    target: Mapping[TopicPartition, int],
+    members: tuple[str, ...] = (),
+) -> MigrationPlan:
+    """Compares the offsets of both sides."""
+    moves = tuple(
+        OffsetMove(topic_partition, source[topic_partition], target.get(topic_partition))
+        for topic_partition in sorted(source)
+    )
+    return MigrationPlan(group, direction, moves, members)
 
 
 class OffsetMigration(RegistryTool["_Worker"]):
@@ -42,20 +121,20 @@ class OffsetMigration(RegistryTool["_Worker"]):
         loop_thread: LoopThread | None = None,
         **options: object,
     ) -> None:
-        settings = ConnectorSettings.parse({**(config or {}), **options})
+        settings = ConnectorSettings.parse(merged(config, options))
         super().__init__(settings, _Worker, open_tree, loop_thread)
 
     def plan(self, direction: Direction) -> MigrationPlan:
-        """What would be done; changes nothing."""
+        """Returns the plan of a migration; changes nothing."""
         return self._loop.call(self._worker.plan(direction))
 
     def apply(self, plan: MigrationPlan, *, allow_rewind: bool = False) -> int:
-        """Write the plan's offsets and say how many; LivingMembersError while it has members."""
+        """Writes the offsets and returns their number; LivingMembersError if there are members."""
         return self._loop.call(self._worker.apply(plan, allow_rewind))
 
 
 class _Worker:
-    """The loop's side."""
+    """The part that runs on the loop."""
 
     def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:
         self._tree = tree
@@ -68,7 +147,7 @@ class _Worker:
 
     async def plan(self, direction: Direction) -> MigrationPlan:
         offsets = self._settings.offsets
-        in_zookeeper = await self._zookeeper.fetch(await self._zookeeper.places())
+        in_zookeeper = await self._zookeeper.fetch(await self._zookeeper.topic_partitions())
         in_kafka = await with_retries(
             self._kafka.fetch_all, offsets.commit_retries, offsets.backoff_s
         )
@@ -88,7 +167,10 @@ class _Worker:
         if changes:
             to_kafka = plan.direction is Direction.TO_KAFKA
             target: OffsetStorage = self._kafka if to_kafka else self._zookeeper
-            offsets = {place: OffsetAndMetadata(offset) for place, offset in changes.items()}
+            offsets = {
+                topic_partition: OffsetAndMetadata(offset)
+                for topic_partition, offset in changes.items()
+            }
             retries, backoff_s = (
                 self._settings.offsets.commit_retries,
                 self._settings.offsets.backoff_s,

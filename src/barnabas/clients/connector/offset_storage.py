@@ -1,4 +1,4 @@
-"""Where a group's offsets are: ZooKeeper, Kafka, or both while a group moves from one to the other.
+"""Storage of a group's offsets: ZooKeeper, Kafka, or both during a migration.
 
 With dual commit the higher of the two is read: the group may have members that commit to
 ZooKeeper only, until all of them are restarted with the new setting.
@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from barnabas.clients.connector.fetcher_manager import ClientSource
+from barnabas.clients.connector.fetcher import ClientSource
 from barnabas.clients.connector.registry import OPS_PER_MULTI, GroupRegistry
 from barnabas.clients.core.apis.offset_commit import (
     LAST_OFFSET_COMMIT_BY_NAME,
@@ -27,7 +27,6 @@ from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.message import Message
 from barnabas.zk import paths
-from barnabas.zk.consumer_znodes import decode_offset, encode_offset
 from barnabas.zk.tree import (
     CreateOp,
     MultiError,
@@ -38,23 +37,26 @@ from barnabas.zk.tree import (
     TreeError,
     parent_of,
 )
+from barnabas.zk.znodes import decode_offset, encode_offset
 
 T = TypeVar("T")
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
 
 
 class OffsetStorage(Protocol):
-    """One place for offsets. One attempt each; the caller retries."""
+    """Stores offsets: one attempt per call, the caller retries."""
 
-    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offsets there are."""
+    async def fetch(
+        self, topic_partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        """Returns the stored offsets."""
         ...
 
     async def commit(self, offsets: Offsets) -> None: ...
 
 
 class ZooKeeperOffsets:
-    """/consumers/G/offsets/T/P, plain decimal text. Metadata has no place there."""
+    """/consumers/G/offsets/T/P, plain decimal text. Metadata is not stored."""
 
     def __init__(self, registry: GroupRegistry) -> None:
         self._registry = registry
@@ -62,16 +64,22 @@ class ZooKeeperOffsets:
         self._group = registry.group
         self._known: set[str] = set()
 
-    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        found = await asyncio.gather(*(self._read(place) for place in places))
+    async def fetch(
+        self, topic_partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        found = await asyncio.gather(
+            *(self._read(topic_partition) for topic_partition in topic_partitions)
+        )
         return {
-            place: offset for place, offset in zip(places, found, strict=True) if offset is not None
+            topic_partition: offset
+            for topic_partition, offset in zip(topic_partitions, found, strict=True)
+            if offset is not None
         }
 
     async def commit(self, offsets: Offsets) -> None:
         values = {
-            paths.consumer_offset(self._group, place): encode_offset(given.offset)
-            for place, given in offsets.items()
+            paths.consumer_offset(self._group, topic_partition): encode_offset(given.offset)
+            for topic_partition, given in offsets.items()
         }
         for parent in {parent_of(path) for path in values if path not in self._known}:
             await self._tree.ensure_path(parent)
@@ -79,8 +87,8 @@ class ZooKeeperOffsets:
         for start in range(0, len(items), OPS_PER_MULTI):
             await self._write(items[start : start + OPS_PER_MULTI])
 
-    async def places(self) -> list[TopicPartition]:
-        """Every partition that has an offset."""
+    async def topic_partitions(self) -> list[TopicPartition]:
+        """Returns every partition that has an offset."""
         root = paths.consumer_offsets(self._group)
         return [
             TopicPartition(topic, int(partition))
@@ -94,8 +102,8 @@ class ZooKeeperOffsets:
         except NoNodeError:
             return []
 
-    async def _read(self, place: TopicPartition) -> int | None:
-        path = paths.consumer_offset(self._group, place)
+    async def _read(self, topic_partition: TopicPartition) -> int | None:
+        path = paths.consumer_offset(self._group, topic_partition)
         try:
             data, _ = await self._tree.get(path)
         except NoNodeError:
@@ -104,7 +112,7 @@ class ZooKeeperOffsets:
         return decode_offset(data)
 
     async def _write(self, items: Sequence[tuple[str, bytes]]) -> None:
-        """Set the nodes that are there, create the others; which is which, the answers teach."""
+        """Sets existing nodes and creates missing ones, as the responses require."""
         while True:
             ops: list[Op] = [
                 SetOp(path, data) if path in self._known else CreateOp(path, data)
@@ -129,15 +137,17 @@ class ZooKeeperOffsets:
 
 
 class KafkaOffsets:
-    """The group's offsets at its coordinator."""
+    """Offsets at the group coordinator."""
 
     def __init__(self, client_source: ClientSource, group: str, timeout_s: float) -> None:
         self._client_source = client_source
         self._group = group
         self._timeout_s = timeout_s
 
-    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        return await self._fetch(sorted(places))
+    async def fetch(
+        self, topic_partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        return await self._fetch(sorted(topic_partitions))
 
     async def fetch_all(self) -> dict[TopicPartition, int]:
         """Returns every committed offset of the group."""
@@ -151,8 +161,10 @@ class KafkaOffsets:
             lambda response: check_offset_commit(response, offsets),
         )
 
-    async def _fetch(self, places: list[TopicPartition] | None) -> dict[TopicPartition, int]:
-        request = offset_fetch_request(GroupMetadata(self._group), places)
+    async def _fetch(
+        self, topic_partitions: list[TopicPartition] | None
+    ) -> dict[TopicPartition, int]:
+        request = offset_fetch_request(GroupMetadata(self._group), topic_partitions)
         found = await self._send(request, LAST_OFFSET_FETCH_BY_NAME, read_offset_fetch)
         return {tp: position.offset for tp, position in committed_only(found).items()}
 
@@ -170,18 +182,22 @@ class KafkaOffsets:
 
 
 class DualOffsets:
-    """Kafka and ZooKeeper at once."""
+    """Stores offsets in Kafka and in ZooKeeper."""
 
     def __init__(self, kafka: OffsetStorage, zookeeper: OffsetStorage) -> None:
         self._kafka = kafka
         self._zookeeper = zookeeper
 
-    async def fetch(self, places: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        in_kafka = await self._kafka.fetch(places)
-        in_zookeeper = await self._zookeeper.fetch(places)
+    async def fetch(
+        self, topic_partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        in_kafka = await self._kafka.fetch(topic_partitions)
+        in_zookeeper = await self._zookeeper.fetch(topic_partitions)
         return {
-            place: max(in_kafka.get(place, -1), in_zookeeper.get(place, -1))
-            for place in in_kafka.keys() | in_zookeeper.keys()
+            topic_partition: max(
+                in_kafka.get(topic_partition, -1), in_zookeeper.get(topic_partition, -1)
+            )
+            for topic_partition in in_kafka.keys() | in_zookeeper.keys()
         }
 
     async def commit(self, offsets: Offsets) -> None:
@@ -190,7 +206,7 @@ class DualOffsets:
 
 
 async def with_retries(operation: Callable[[], Awaitable[T]], retries: int, backoff_s: float) -> T:
-    """Try once and then so often again; a cause that does not pass is raised at once."""
+    """Calls a function and retries transient errors; raises other errors at once."""
     for left in range(retries, -1, -1):
         try:
             return await operation()

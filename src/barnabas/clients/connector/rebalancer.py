@@ -1,47 +1,114 @@
-"""A rebalance: from the group's picture to running fetchers, in an order that loses nothing.
+"""A rebalance of the ZooKeeper consumer: from the view of the group to running fetchers.
 
-1. stop the leader finder and the fetchers: nothing more comes in
-2. clear the queues and the chunks being read: nothing more goes out
-3. commit what was consumed, while it is still ours
+The order of the steps ensures that no record is lost:
+
+1. stop the leader finder and the fetchers
+2. clear the queues and the chunks that are being read
+3. commit the consumed offsets while the partitions are still owned
 4. release ownership
 5. compute the assignment
 6. read the offsets
 7. claim ownership, all or nothing
 8. update the topic registry
 9. start the fetchers
-
-Members do this at the same time and without a leader, so a claim can meet an owner who has not got
-to step 4 yet. Then the attempt fails and is repeated when that owner node is gone, when the group
-changes, or after the back-off, whichever is first.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
-from barnabas.clients.connector.assignors import Assignment, AssignmentContext
-from barnabas.clients.connector.chunks import INVALID_OFFSET, PartitionTopicInfo
-from barnabas.clients.connector.committer import Committer
+from barnabas.clients.connector.assignors import Assignment, AssignmentContext, ConsumerThreadId
 from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
-from barnabas.clients.connector.fetcher_manager import FetcherManager
-from barnabas.clients.connector.group_view import GroupView
-from barnabas.clients.connector.listener import ConsumerRebalanceListener, GlobalAssignment
-from barnabas.clients.connector.registry import GroupRegistry, OwnershipConflictError
-from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.stream_set import StreamSet
-from barnabas.clients.connector.thread_ids import ConsumerThreadId
+from barnabas.clients.connector.fetcher import FetcherManager
+from barnabas.clients.connector.offset_storage import Offsets, OffsetStorage, with_retries
+from barnabas.clients.connector.registry import GroupRegistry, GroupView, OwnershipConflictError
+from barnabas.clients.connector.settings import ConnectorSettings, OffsetSettings
+from barnabas.clients.connector.stream import INVALID_OFFSET, PartitionTopicInfo, StreamSet
 from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.zk.tree import ConnectionLossError, SessionLostError, WatchEvent
 
 _log = logging.getLogger(__name__)
 
+PartitionOwnership = Mapping[str, Set[int]]
+"""Partitions by topic."""
+
+GlobalAssignment = Mapping[str, Mapping[str, Mapping[int, str]]]
+"""For each consumer: topic, partition, and the thread id that reads it."""
+
+
+class ConsumerRebalanceListener:
+    """Base class of listeners. A separate thread calls it; the rebalance waits for the end."""
+
+    def before_releasing_partitions(self, ownership: PartitionOwnership) -> None:
+        """Fetching has stopped; offsets may still be committed for these partitions."""
+
+    def before_starting_fetchers(self, consumer_id: str, assignment: GlobalAssignment) -> None:
+        """The new partitions are owned; nothing of them has been fetched yet."""
+
+
+class Committer:
+    """Sends one commit at a time, because a late older one would move offsets back."""
+
+    def __init__(self, storage: OffsetStorage, settings: OffsetSettings) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._stored: dict[TopicPartition, int] = {}
+        self._lock = asyncio.Lock()
+
+    async def fetch(
+        self, topic_partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, int]:
+        """Returns the committed offsets that exist."""
+        if not topic_partitions:
+            return {}
+        found = await with_retries(
+            lambda: self._storage.fetch(topic_partitions),
+            self._settings.commit_retries,
+            self._settings.backoff_s,
+        )
+        self._stored.update(found)
+        return found
+
+    async def commit_consumed(
+        self, owned: Callable[[], Iterable[PartitionTopicInfo]], retry: bool
+    ) -> None:
+        """Commits consumed offsets that are not stored yet; calls `owned` when it has the lock."""
+        async with self._lock:
+            offsets = {
+                info.topic_partition: OffsetAndMetadata(info.consumed_offset)
+                for info in owned()
+                if info.consumed_offset
+                not in (INVALID_OFFSET, self._stored.get(info.topic_partition))
+            }
+            await self._commit(offsets, retry)
+
+    async def commit(self, offsets: Offsets, retry: bool) -> None:
+        """Commits these offsets without a check of ownership."""
+        async with self._lock:
+            await self._commit(offsets, retry)
+
+    def forget(self) -> None:
+        """Forgets the stored offsets; other consumers may commit from now on."""
+        self._stored.clear()
+
+    async def _commit(self, offsets: Offsets, retry: bool) -> None:
+        if not offsets:
+            return
+        retries = self._settings.commit_retries if retry else 0
+        await with_retries(lambda: self._storage.commit(offsets), retries, self._settings.backoff_s)
+        self._stored.update(
+            (topic_partition, given.offset) for topic_partition, given in offsets.items()
+        )
+
+
 _SHORTEST_PAUSE_S = 0.01
 
 
 class Rebalancer:
-    """Owned by the loop; `run` by one task at a time. `changed` is set by every watch."""
+    """Runs rebalances on the loop, one task at a time. Every watch sets `changed`."""
 
     def __init__(
         self,
@@ -64,10 +131,10 @@ class Rebalancer:
         self._claimed: set[TopicPartition] = set()
 
     async def run(self, *, patient: bool) -> None:
-        """Rebalance until it succeeds, or ConsumerRebalanceFailedError.
+        """Rebalances until it succeeds; raises ConsumerRebalanceFailedError otherwise.
 
-        `patient` waits for ZooKeeper as long as it takes; otherwise that uses up attempts too.
-        SessionLostError leaves here at once: there is nothing to hold on to.
+        With `patient`, a lost connection to ZooKeeper does not count as an attempt.
+        SessionLostError is raised at once, because the ownership has ended with the session.
         """
         loop = asyncio.get_running_loop()
         retries, backoff_s = self._settings.rebalance_retries, self._settings.rebalance_backoff_s
@@ -89,24 +156,24 @@ class Rebalancer:
                 await self._pause(error)
 
     async def stop_reading(self) -> None:
-        """Steps 1 and 2."""
+        """Runs steps 1 and 2."""
         await self._fetchers.stop_connections()
         for info in self.topic_registry.values():
             info.revoked = True
         self._streams.clear()
 
     async def abandon(self) -> None:
-        """The session is over, and with it our ownership: stop, and commit nothing.
+        """Stops reading without a commit: the ownership has ended with the session.
 
-        News of a loss can come late, when a new session has claimed partitions already; what it
-        claimed stays noted and is released by the next attempt.
+        The loss may be reported after a new session has claimed partitions. `_claimed` keeps those,
+        and the next attempt releases them.
         """
         self._settled = None
         await self.stop_reading()
         self.topic_registry = {}
         self._committer.forget()
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------
 
     @property
     def _name(self) -> str:
@@ -138,8 +205,8 @@ class Rebalancer:
 
     async def _release(self) -> None:
         owned: dict[str, set[int]] = {}
-        for place in self.topic_registry:
-            owned.setdefault(place.topic, set()).add(place.partition)
+        for topic_partition in self.topic_registry:
+            owned.setdefault(topic_partition.topic, set()).add(topic_partition.partition)
         if self.listener is not None:
             await _call(self.listener.before_releasing_partitions, owned)
         await self._registry.release_ours(self._claimed - self.topic_registry.keys())
@@ -150,13 +217,14 @@ class Rebalancer:
 
     async def _take_over(self, assignment: Assignment) -> None:
         mine = assignment.get(self._name, {})
-        # Before the claim, so that a group whose offsets cannot be read blocks nobody.
+        # Before the claim: if the offsets cannot be read, other members can still claim the
+        # partitions.
         await self._committer.fetch(mine)
         self._claimed.update(mine)
         await self._registry.claim(mine)
         try:
-            # Again, now that they are ours: the last owner may have committed between the first
-            # reading and its release, and what it consumed then would come twice.
+            # Read again after the claim: the last owner may have committed between the first read
+            # and its release. With the older offsets those records would be consumed twice.
             offsets = await self._committer.fetch(mine)
             self.topic_registry = self._infos(mine, offsets)
             if self.listener is not None:
@@ -174,19 +242,22 @@ class Rebalancer:
         offsets: Mapping[TopicPartition, int],
     ) -> dict[TopicPartition, PartitionTopicInfo]:
         return {
-            place: PartitionTopicInfo(
-                place,
-                self._streams.stream_of(place.topic, thread.thread).queue,
-                offsets.get(place, INVALID_OFFSET),
+            topic_partition: PartitionTopicInfo(
+                topic_partition,
+                self._streams.stream_of(topic_partition.topic, thread.thread).queue,
+                offsets.get(topic_partition, INVALID_OFFSET),
             )
-            for place, thread in mine.items()
+            for topic_partition, thread in mine.items()
         }
 
     def _warn_of_idle_threads(self, context: AssignmentContext, assignment: Assignment) -> None:
-        """A stream without partitions stays empty: its thread waits for nothing."""
+        """Logs a warning for each stream that has no partitions."""
         mine = assignment.get(self._name, {})
         by_filter = not self._streams.by_topic
-        busy = {("" if by_filter else place.topic, thread) for place, thread in mine.items()}
+        busy = {
+            ("" if by_filter else topic_partition.topic, thread)
+            for topic_partition, thread in mine.items()
+        }
         threads = {
             ("" if by_filter else topic, thread)
             for topic in context.my_topics
@@ -201,7 +272,7 @@ class Rebalancer:
             )
 
     async def _pause(self, error: BarnabasError) -> None:
-        """Until the owner in our way is gone or anything else changes, or the back-off is over."""
+        """Waits until the conflicting owner is gone, something changes, or the back-off ends."""
         backoff_s = self._settings.rebalance_backoff_s
         await asyncio.sleep(min(_SHORTEST_PAUSE_S, backoff_s))
         with contextlib.suppress(TimeoutError, ConnectionLossError):
@@ -222,7 +293,7 @@ class Rebalancer:
 
 
 async def _call(method: object, *args: object) -> None:
-    """The application's code, off the loop: it may block, and may commit."""
+    """Calls the application's listener in a thread: it may block and commit."""
     assert callable(method)
     try:
         await asyncio.to_thread(method, *args)
@@ -232,8 +303,8 @@ async def _call(method: object, *args: object) -> None:
 
 def _for_listener(assignment: Assignment) -> GlobalAssignment:
     shown: dict[str, dict[str, dict[int, str]]] = {}
-    for consumer, places in assignment.items():
+    for consumer, topic_partitions in assignment.items():
         topics = shown.setdefault(consumer, {})
-        for place, thread in places.items():
-            topics.setdefault(place.topic, {})[place.partition] = str(thread)
+        for topic_partition, thread in topic_partitions.items():
+            topics.setdefault(topic_partition.topic, {})[topic_partition.partition] = str(thread)
     return shown

@@ -1,23 +1,29 @@
-"""The group's nodes below /consumers, and the cluster's that it reads.
+"""The nodes of a group below /consumers, the nodes of the cluster, and the view made from them.
 
-Ownership is all or nothing: the owner nodes are created in one step of the tree (several for very
-many partitions, undone if a later one is refused). A node of a session of ours that has died is
-in nobody's interest and is removed; any other owner is waited for (KAFKA-1387).
+Equal views give equal assignments, so a change that does not change the view needs no rebalance.
 
-Every write checks, in the same step, that our registration is still there. It ends with the
-session, so a member that has lost its session without knowing yet can neither release what others
-own by now nor take their offsets back.
+Ownership is all or nothing: the owner nodes are created in one step of the tree (in several for
+very many partitions, undone if a later one is rejected). A node of an expired session of this
+consumer is removed; for another owner the consumer waits (KAFKA-1387).
+
+Every write checks in the same step that the registration still exists. The registration ends with
+the session, so a member that has lost its session can neither release partitions that others own
+nor move their offsets back.
 """
 
 import asyncio
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from barnabas.clients.connector.group_view import GroupView, Member, subscribed_topics
-from barnabas.clients.connector.thread_ids import ConsumerThreadId
+from barnabas.clients.connector.assignors import (
+    AssignmentContext,
+    ConsumerThreadId,
+    thread_ids_per_topic,
+)
+from barnabas.clients.connector.topic_count import STATIC, topic_count_of
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
-from barnabas.zk.consumer_znodes import ConsumerNode, encode_owner
 from barnabas.zk.ephemeral import claim_ephemeral
 from barnabas.zk.tree import (
     ANY_VERSION,
@@ -33,18 +39,78 @@ from barnabas.zk.tree import (
     TreeError,
     Watch,
 )
-from barnabas.zk.znodes import BrokerNode, TopicNode
+from barnabas.zk.znodes import BrokerNode, ConsumerNode, TopicNode, encode_owner
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The subscription in the node of a member."""
+
+    subscription: Mapping[str, int]
+    pattern: str
+
+    @property
+    def is_wildcard(self) -> bool:
+        return self.pattern != STATIC
+
+    @classmethod
+    def of(cls, node: ConsumerNode) -> "Member":
+        return cls(dict(node.subscription), node.pattern)
+
+    def topic_counts(self, topics: frozenset[str], exclude_internal: bool) -> dict[str, int]:
+        node = ConsumerNode(self.subscription, self.pattern)
+        return topic_count_of(node, exclude_internal).topic_counts(topics)
+
+
+def subscribed_topics(
+    members: Mapping[str, Member], topics: frozenset[str], exclude_internal: bool
+) -> set[str]:
+    """Returns every topic to which a member of the group subscribes."""
+    return {
+        topic
+        for member in members.values()
+        for topic in member.topic_counts(topics, exclude_internal)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """Members, all topics for filters, and the partitions of the subscribed topics."""
+
+    members: Mapping[str, Member]
+    topics: frozenset[str]
+    partitions: Mapping[str, tuple[int, ...]]
+    exclude_internal: bool = True
+
+    def context(self, consumer: str) -> AssignmentContext:
+        """Returns the input of the assignors for one member; no topics if it is not registered."""
+        threads: dict[str, list[ConsumerThreadId]] = {}
+        mine: tuple[str, ...] = ()
+        for name, member in sorted(self.members.items()):
+            counts = member.topic_counts(self.topics, self.exclude_internal)
+            for topic, ids in thread_ids_per_topic(name, counts).items():
+                threads.setdefault(topic, []).extend(ids)
+            if name == consumer:
+                mine = tuple(sorted(counts))
+        return AssignmentContext(
+            consumer=consumer,
+            my_topics=mine,
+            threads_for_topic={topic: sorted(ids) for topic, ids in threads.items()},
+            partitions_for_topic=self.partitions,
+            consumers=tuple(sorted(self.members)),
+        )
+
 
 OPS_PER_MULTI = 1000
-"""Keeps a multi well below ZooKeeper's limit for one packet."""
+"""Keeps a multi below ZooKeeper's limit for one packet."""
 
 
 class OwnershipConflictError(NodeExistsError):
-    """Another consumer has not let go of a partition yet."""
+    """Another consumer has not released a partition yet."""
 
 
 class GroupRegistry:
-    """One consumer's door to its group's nodes."""
+    """Access of one consumer to the nodes of its group."""
 
     def __init__(self, tree: MetadataTree, group: str, consumer: str) -> None:
         self.tree = tree
@@ -54,7 +120,7 @@ class GroupRegistry:
         self._registered = False
 
     async def register(self, node: ConsumerNode, wait_s: float) -> None:
-        """Become a member; a node that our own crashed predecessor left is waited for."""
+        """Registers the consumer; waits until the node of its expired session is deleted."""
         await self.tree.ensure_path(paths.consumer_ids(self.group))
         await claim_ephemeral(
             self.tree,
@@ -66,7 +132,7 @@ class GroupRegistry:
         self._registered = True
 
     async def write(self, ops: Sequence[Op]) -> None:
-        """All of it or nothing; SessionLostError when our registration is gone."""
+        """Runs all operations or none; raises SessionLostError if the registration is gone."""
         guard = CheckOp(paths.consumer_id(self.group, self.consumer), ANY_VERSION)
         try:
             await self.tree.multi([guard, *ops] if self._registered else ops)
@@ -81,10 +147,10 @@ class GroupRegistry:
         except NoNodeError:
             return []
 
-    # -- the picture ---------------------------------------------------------------------------
+    # -- view of the group ---------------------------------------------------------------------
 
     async def view(self, exclude_internal: bool, watch: Watch | None = None) -> GroupView:
-        """The group as it is now; `watch` is told the first change of any part of it."""
+        """Returns the current view of the group; `watch` is called at its first change."""
         members = await self._members(watch)
         topics: frozenset[str] = frozenset()
         if any(member.is_wildcard for member in members.values()):
@@ -95,7 +161,7 @@ class GroupRegistry:
         return GroupView(members, topics, partitions, exclude_internal)
 
     async def brokers(self, watch: Watch | None = None) -> dict[int, BrokerNode]:
-        """The brokers that live now."""
+        """Returns the live brokers."""
         try:
             ids = await self.tree.children(paths.BROKER_IDS, watch)
         except NoNodeError:
@@ -121,7 +187,7 @@ class GroupRegistry:
         return await self.tree.children(paths.BROKER_TOPICS, watch)
 
     async def _partitions(self, topic: str, watch: Watch | None) -> tuple[int, ...] | None:
-        """None while there is no such topic; its creation is watched for."""
+        """Returns None if the topic does not exist; watches for its creation."""
         if await self.tree.exists(paths.topic(topic), watch) is None:
             return None
         data = await self._get(paths.topic(topic), watch)
@@ -136,8 +202,8 @@ class GroupRegistry:
     # -- ownership -----------------------------------------------------------------------------
 
     async def claim(self, assignment: Mapping[TopicPartition, ConsumerThreadId]) -> None:
-        """Own all of these or none; OwnershipConflictError names a node that is in the way."""
-        for topic in {place.topic for place in assignment}:
+        """Claims all partitions or none; OwnershipConflictError names a conflicting node."""
+        for topic in {topic_partition.topic for topic_partition in assignment}:
             await self.tree.ensure_path(paths.consumer_owners(self.group, topic))
         claimed: list[TopicPartition] = []
         try:
@@ -145,32 +211,40 @@ class GroupRegistry:
             for start in range(0, len(wanted), OPS_PER_MULTI):
                 some = wanted[start : start + OPS_PER_MULTI]
                 await self._claim_some(some)
-                claimed.extend(place for place, _ in some)
+                claimed.extend(topic_partition for topic_partition, _ in some)
         except OwnershipConflictError:
             await self.release(claimed)
             raise
 
-    async def release(self, places: Collection[TopicPartition]) -> None:
-        """Give up what this session owns, in one step."""
-        ops = [DeleteOp(paths.consumer_owner(self.group, place)) for place in places]
+    async def release(self, topic_partitions: Collection[TopicPartition]) -> None:
+        """Releases partitions that this session owns, in one step."""
+        ops = [
+            DeleteOp(paths.consumer_owner(self.group, topic_partition))
+            for topic_partition in topic_partitions
+        ]
         for start in range(0, len(ops), OPS_PER_MULTI):
             some = ops[start : start + OPS_PER_MULTI]
             try:
                 await self.write(some)
             except MultiError:
-                await self.release_ours(places)
+                await self.release_ours(topic_partitions)
 
-    async def release_ours(self, places: Collection[TopicPartition]) -> None:
-        """Give up what is ours of these; a node that is another's by now is left alone."""
-        names = (paths.consumer_owner(self.group, place) for place in places)
+    async def release_ours(self, topic_partitions: Collection[TopicPartition]) -> None:
+        """Releases the partitions that this consumer owns; keeps the nodes of other owners."""
+        names = (
+            paths.consumer_owner(self.group, topic_partition)
+            for topic_partition in topic_partitions
+        )
         await asyncio.gather(*(self._release_one(path) for path in names))
 
     async def _claim_some(self, some: Sequence[tuple[TopicPartition, ConsumerThreadId]]) -> None:
         ops = [
             CreateOp(
-                paths.consumer_owner(self.group, place), encode_owner(str(thread)), ephemeral=True
+                paths.consumer_owner(self.group, topic_partition),
+                encode_owner(str(thread)),
+                ephemeral=True,
             )
-            for place, thread in some
+            for topic_partition, thread in some
         ]
         while True:
             try:
@@ -180,7 +254,7 @@ class GroupRegistry:
                 await self._clear_leftover(error.cause)
 
     async def _clear_leftover(self, cause: TreeError) -> None:
-        """Remove an owner node that is ours and means nothing any more, or raise the conflict."""
+        """Removes an outdated owner node of this consumer, or raises the conflict."""
         if not isinstance(cause, NodeExistsError):
             raise cause
         stat = await self.tree.exists(cause.path)

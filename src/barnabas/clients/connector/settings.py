@@ -1,4 +1,4 @@
-"""The connector's settings, typed, with what contradicts itself refused at construction."""
+"""Typed settings of the connector; contradicting values are rejected at construction."""
 
 import secrets
 import socket
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients.connector.assignors import ASSIGNORS, Assignor
-from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.core.options import ClientOptions
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.errors import ConfigError
-from barnabas.model.records import IsolationLevel
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, IsolationLevel
 
 _RESETS = {
     "smallest": EARLIEST_TIMESTAMP,
@@ -24,7 +23,7 @@ _RESETS = {
 
 @dataclass(frozen=True, slots=True)
 class FetchSettings:
-    """What the fetchers need to know. `reset` is None where the application wants an error."""
+    """Settings of the fetchers. `reset` is None if an invalid offset is an error."""
 
     partition_max_bytes: int
     min_bytes: int
@@ -37,7 +36,7 @@ class FetchSettings:
 
 @dataclass(frozen=True, slots=True)
 class OffsetSettings:
-    """Where offsets are kept, and how long that is tried."""
+    """Settings of the offset storage and its retries."""
 
     storage: str
     dual_commit: bool
@@ -50,7 +49,7 @@ class OffsetSettings:
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """How a stream waits and decodes. `timeout_s` is None for a stream that waits for ever."""
+    """Settings of the streams. `timeout_s` is None for a stream without a timeout."""
 
     max_chunks: int
     timeout_s: float | None
@@ -60,7 +59,7 @@ class StreamSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorSettings:
-    """All of it. `consumer_id` is the full name in the group, made up where none was given."""
+    """All settings. `consumer_id` is the name in the group, generated if none was given."""
 
     zookeeper: str
     session_timeout_s: float
@@ -79,7 +78,7 @@ class ConnectorSettings:
 
     @classmethod
     def parse(cls, config: Mapping[str, object]) -> "ConnectorSettings":
-        """From a user's configuration; ConfigError names what is wrong."""
+        """Returns the settings of a configuration; raises ConfigError with the cause."""
         values = CONNECTOR_KEYS.parse(config)
         _check(values)
         session_ms = values["zookeeper.session.timeout.ms"]
@@ -103,7 +102,7 @@ class ConnectorSettings:
         )
 
     def client_options(self, bootstrap: Iterable[str]) -> ClientOptions:
-        """Connections to these brokers."""
+        """Returns the options of a client of these brokers."""
         return ClientOptions.from_values(
             {
                 **self.values,
@@ -116,8 +115,10 @@ class ConnectorSettings:
 
 
 def consumer_id_string(group: str, consumer_id: str | None, now_ms: int) -> str:
-    """The name in the group. We pick it ourselves: after a lost connection nobody could tell
-    whether a sequential node was created, or which one is ours.
+    """Returns the name in the group.
+
+    It is not a sequential node: after a lost connection the client could not determine whether
+    the node was created, or which one it was.
 
     >>> consumer_id_string("g", "C1", 0)
     'g_C1'

@@ -1,30 +1,141 @@
-"""A message stream: what one application thread reads of one topic, or of a filter's topics.
+"""Message streams: fetched chunks, their bounded queue, and the iterator of one application thread.
 
-Records are decoded here, in the thread that reads them. A record counts as consumed from the
-moment it is handed out; handing out and clearing exclude each other, so the offset a rebalance
-commits is exact: nothing below it is handed out afterwards, nothing above it was before.
+The loop puts chunks into the queue of a stream; the application's thread takes and decodes them.
+Fetchers skip partitions whose queue is full, so a slow stream does not block the others. A record
+counts as consumed when it is returned. Returning and clearing exclude each other, so the offset
+that a rebalance commits is exact: no record below it is returned later, none above it was returned.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients.connector.chunks import ChunkQueue, FetchedDataChunk
 from barnabas.clients.connector.errors import ConsumerTimeoutError
 from barnabas.clients.connector.settings import StreamSettings
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
+
+INVALID_OFFSET = -1
+
+
+class PartitionTopicInfo:
+    """One owned partition: its queue, fetch offset and consumed offset.
+
+    `fetch_offset` belongs to the loop, `consumed_offset` to the stream that holds its lock.
+    Each rebalance creates new objects and sets `revoked` in the old ones: a stream that took a
+    chunk just before the queue was cleared sees that the chunk is invalid.
+    """
+
+    __slots__ = ("consumed_offset", "fetch_offset", "queue", "revoked", "topic_partition")
+
+    def __init__(self, topic_partition: TopicPartition, queue: "ChunkQueue", offset: int) -> None:
+        self.topic_partition = topic_partition
+        self.queue = queue
+        self.fetch_offset = offset
+        self.consumed_offset = offset
+        self.revoked = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedDataChunk:
+    """The bytes of one partition in one fetch response, not decoded.
+
+    An empty chunk moves the stream to `fetch_offset`, so a reset takes effect after the chunks
+    that were fetched before it.
+    """
+
+    info: PartitionTopicInfo
+    fetch_offset: int
+    data: memoryview
+    aborted: tuple[tuple[int, int], ...] | None = None
+
+
+class ChunkQueue:
+    """The chunks of one stream. Calls `on_room` when a full queue has room again."""
+
+    def __init__(self, max_chunks: int, on_room: Callable[[], None] = lambda: None) -> None:
+        self._max = max_chunks
+        self._on_room = on_room
+        self._chunks: deque[FetchedDataChunk] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._failure: BarnabasError | None = None
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    @property
+    def full(self) -> bool:
+        return len(self._chunks) >= self._max
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def put(self, chunk: FetchedDataChunk) -> None:
+        """Adds a chunk without waiting; one fetch response may exceed the limit of the queue."""
+        with self._changed:
+            if not self._closed:
+                self._chunks.append(chunk)
+                self._changed.notify()
+
+    def take(self, timeout_s: float | None) -> FetchedDataChunk | None:
+        """Waits for a chunk; returns None after `timeout_s` or if the queue is closed."""
+        with self._changed:
+            self._changed.wait_for(self._has_news, timeout_s)
+            if self._failure is not None:
+                failure, self._failure = self._failure, None
+                raise failure
+            if self._closed or not self._chunks:
+                return None
+            was_full = self.full
+            chunk = self._chunks.popleft()
+            has_room = was_full and not self.full
+        if has_room:
+            self._on_room()
+        return chunk
+
+    def clear(self) -> None:
+        with self._changed:
+            self._chunks.clear()
+
+    def fail(self, error: BarnabasError) -> None:
+        """Makes the next `take` raise this error."""
+        with self._changed:
+            self._failure = error
+            self._changed.notify()
+
+    def recover(self) -> None:
+        """Removes an error that was not raised yet."""
+        with self._changed:
+            self._failure = None
+
+    def close(self) -> None:
+        """Ends the stream."""
+        with self._changed:
+            self._chunks.clear()
+            self._closed = True
+            self._changed.notify_all()
+
+    def _has_news(self) -> bool:
+        return bool(self._chunks) or self._closed or self._failure is not None
+
 
 Decoder = Callable[[bytes], Any]
 _RECORDS_AT_A_TIME = 500
 
 
 class MessageStream:
-    """Iterate it, in one thread at a time; it ends when the connector shuts down.
+    """Iterator of records for one thread at a time; ends when the connector shuts down.
 
     With consumer.timeout.ms a wait that takes longer raises ConsumerTimeoutError; the next call
-    goes on where it was. An exception of a decoder is raised as it is; its record is consumed.
+    continues at the same record. An exception of a decoder is raised as it is; its record is
+    consumed.
     """
 
     def __init__(
@@ -58,14 +169,14 @@ class MessageStream:
             self._load(None if deadline is None else max(0.0, deadline - time.monotonic()))
 
     def clear(self) -> None:
-        """Drop the chunk that is being read; the reader does not see the rest of it."""
+        """Drops the chunk that is being read; its other records are not returned."""
         with self._lock:
             self._drop()
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------------
 
     def _hand_out(self) -> Record | None:
-        """The next record of the chunk at hand, marked as consumed; None at its end."""
+        """Returns the next record of the current chunk as consumed, None at its end."""
         if self._next >= len(self._records) and not self._decode_more():
             return None
         record = self._records[self._next]
@@ -79,18 +190,18 @@ class MessageStream:
             return False
         self._records, self._next = self._decoder.take(_RECORDS_AT_A_TIME), 0
         if not self._records:
-            # Past markers, aborted transactions and what compaction removed.
+            # Skips markers, aborted transactions and gaps that compaction left.
             self._chunk.info.consumed_offset = self._decoder.next_offset
             self._drop()
         return bool(self._records)
 
     def _load(self, timeout_s: float | None) -> None:
-        """Wait for a chunk and begin it, unless its partition was given up meanwhile."""
+        """Waits for a chunk and starts it, unless its partition was released in the meantime."""
         chunk = self.queue.take(timeout_s)
         if chunk is None:
             if self.queue.closed:
                 raise StopIteration
-            raise ConsumerTimeoutError(f"no record came within {self._settings.timeout_s:g} s")
+            raise ConsumerTimeoutError(f"no record arrived within {self._settings.timeout_s:g} s")
         with self._lock:
             if not chunk.info.revoked:
                 self._begin(chunk)
@@ -99,8 +210,8 @@ class MessageStream:
         self._chunk = chunk
         self._decoder = FetchDecoder(
             chunk.data,
-            chunk.info.place.topic,
-            chunk.info.place.partition,
+            chunk.info.topic_partition.topic,
+            chunk.info.topic_partition.partition,
             fetch_offset=chunk.fetch_offset,
             max_decompressed=self._settings.max_decompressed,
             aborted=chunk.aborted,
@@ -120,3 +231,69 @@ class MessageStream:
 
 def _apply(decoder: Decoder | None, data: bytes | None) -> Any:
     return data if decoder is None or data is None else decoder(data)
+
+
+class StreamSet:
+    """All streams of a connector, by topic or for a filter."""
+
+    def __init__(
+        self, by_topic: Mapping[str, list[MessageStream]], by_filter: list[MessageStream]
+    ) -> None:
+        self.by_topic = dict(by_topic)
+        self.by_filter = by_filter
+
+    @property
+    def all(self) -> list[MessageStream]:
+        return [*self.by_filter, *(s for streams in self.by_topic.values() for s in streams)]
+
+    def stream_of(self, topic: str, thread: int) -> MessageStream:
+        """Returns the stream of a consumer thread."""
+        return (self.by_topic.get(topic) or self.by_filter)[thread]
+
+    def clear(self) -> None:
+        """Drops fetched records that were not returned: queues first, then current chunks."""
+        for stream in self.all:
+            stream.queue.clear()
+            stream.clear()
+
+    def fail(self, error: BarnabasError) -> None:
+        for stream in self.all:
+            stream.queue.fail(error)
+
+    def recover(self) -> None:
+        for stream in self.all:
+            stream.queue.recover()
+
+    def close(self) -> None:
+        """Ends every stream."""
+        for stream in self.all:
+            stream.queue.close()
+
+
+class StreamMaker:
+    """Creates streams with the same settings and decoders."""
+
+    def __init__(
+        self,
+        settings: StreamSettings,
+        on_room: Callable[[], None],
+        key_decoder: Decoder | None = None,
+        value_decoder: Decoder | None = None,
+    ) -> None:
+        self._settings = settings
+        self._on_room = on_room
+        self._key_decoder = key_decoder
+        self._value_decoder = value_decoder
+
+    def for_topics(self, topic_counts: Mapping[str, int]) -> StreamSet:
+        return StreamSet({topic: self._make(n) for topic, n in topic_counts.items()}, [])
+
+    def for_filter(self, streams: int) -> StreamSet:
+        return StreamSet({}, self._make(streams))
+
+    def _make(self, count: int) -> list[MessageStream]:
+        return [self._one() for _ in range(count)]
+
+    def _one(self) -> MessageStream:
+        queue = ChunkQueue(self._settings.max_chunks, self._on_room)
+        return MessageStream(queue, self._settings, self._key_decoder, self._value_decoder)

@@ -1,7 +1,7 @@
-"""What a consumer subscribes to: topics with numbers of streams, or a filter with one number.
+"""Subscription of a consumer: topics with their numbers of streams, or a filter.
 
-A filter is a list of regular expressions, separated by commas, that names whole topics. It stands
-in the consumer's node as it was written, so that every member can find out what it matches.
+A filter is a list of regular expressions, separated by commas, that match whole names. The
+consumer's node contains its text, so that every member can compute which topics it matches.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.topic_names import INTERNAL_TOPICS
-from barnabas.zk.consumer_znodes import ConsumerNode
+from barnabas.zk.znodes import ConsumerNode
 
 STATIC = "static"
 WHITE_LIST = "white_list"
@@ -19,7 +19,7 @@ BLACK_LIST = "black_list"
 
 
 def normal_pattern(text: str) -> str:
-    """A filter as Kafka reads it: commas for "or", no blanks, no quotes around it.
+    """Returns a filter as Kafka reads it: commas mean "or"; blanks and outer quotes are removed.
 
     >>> normal_pattern(" 'orders.*, payments' ")
     'orders.*|payments'
@@ -29,7 +29,7 @@ def normal_pattern(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Whitelist:
-    """Topics whose whole name matches."""
+    """Allows topics whose whole name matches."""
 
     pattern: str
     kind: str = WHITE_LIST
@@ -41,7 +41,7 @@ class Whitelist:
 
 @dataclass(frozen=True, slots=True)
 class Blacklist:
-    """Topics whose name does not match."""
+    """Allows topics whose name does not match."""
 
     pattern: str
     kind: str = BLACK_LIST
@@ -65,17 +65,17 @@ class TopicCount(Protocol):
     """A subscription."""
 
     def node(self, now_ms: int) -> ConsumerNode:
-        """What the consumer's registration says."""
+        """Returns the registration node of the consumer."""
         ...
 
     def topic_counts(self, topics: Collection[str]) -> dict[str, int]:
-        """The numbers of streams per topic, given the cluster's topics."""
+        """Returns the number of streams of each topic."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StaticTopicCount:
-    """Topics by name, whether they exist or not."""
+    """A subscription to topics by name, also to topics that do not exist."""
 
     counts: Mapping[str, int]
 
@@ -88,7 +88,7 @@ class StaticTopicCount:
 
 @dataclass(frozen=True, slots=True)
 class WildcardTopicCount:
-    """A filter; each topic it allows gets all the streams."""
+    """A subscription by filter; all streams read each topic that it allows."""
 
     filter: TopicFilter
     streams: int
@@ -103,7 +103,7 @@ class WildcardTopicCount:
 
 
 def topic_count_of(node: ConsumerNode, exclude_internal: bool) -> TopicCount:
-    """The subscription that a member's node tells."""
+    """Returns the subscription in the node of a member."""
     if node.pattern == STATIC:
         return StaticTopicCount(node.subscription)
     pattern, streams = next(iter(node.subscription.items()))

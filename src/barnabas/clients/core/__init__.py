@@ -1,1 +1,1 @@
-"""What every client shares: connections, metadata, routing, retries. Not public."""
+"""Components that all clients share: connections, metadata, routing, retries. Not public."""

@@ -1,4 +1,4 @@
-"""Reading `bootstrap.servers`: clear errors for what is not host:port."""
+"""Parses `bootstrap.servers`."""
 
 import socket
 from collections.abc import Iterable
@@ -8,7 +8,10 @@ from barnabas.net.connection_options import Address
 
 
 def parse_address(text: str) -> Address:
-    """`host:port`, `[v6]:port`, with or without a `PLAINTEXT://` in front.
+    """Returns the address in `host:port` or `[v6]:port`, with or without a prefix `PLAINTEXT://`.
+
+    Raises:
+        ConfigError: The text has no host or no valid port.
 
     >>> parse_address("[::1]:9092")
     Address(host='::1', port=9092)
@@ -22,12 +25,12 @@ def parse_address(text: str) -> Address:
 
 
 def parse_addresses(texts: Iterable[str]) -> list[Address]:
-    """All of them, in order, each once."""
+    """Returns the addresses in order, without duplicates."""
     return list(dict.fromkeys(parse_address(text) for text in texts))
 
 
 def canonical_addresses(addresses: Iterable[Address]) -> list[Address]:
-    """Each host replaced by the canonical names of all its addresses, as Kerberos needs them."""
+    """Replaces each host by the canonical names of all its addresses, as Kerberos requires."""
     found: dict[Address, None] = {}
     for address in addresses:
         try:

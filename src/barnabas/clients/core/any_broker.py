@@ -1,7 +1,8 @@
-"""The way into a cluster: whichever broker answers, connected ones first.
+"""Connects to any broker of the cluster, for requests that every broker can handle.
 
-The bootstrap addresses are tried until brokers are known, and after them where that is configured.
-Why none could be reached is told with the reason of each.
+An open connection is preferred, then the brokers in the metadata, then the bootstrap addresses
+(always, or only before the first metadata, as metadata.recovery.strategy says). The error has the
+reason of each failed attempt.
 """
 
 from typing import Any
@@ -9,15 +10,15 @@ from typing import Any
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.pool import ConnectionPool
-from barnabas.model.errors import BarnabasError, UnavailableError
+from barnabas.model.errors import BarnabasError, ClosedError, UnavailableError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.wire.message import Message
 
 
 class AnyBroker:
-    """Part of a `KafkaClient`, on its loop."""
+    """Owned by a `KafkaClient`, on its event loop."""
 
     def __init__(
         self, options: ClientOptions, pool: ConnectionPool, metadata: ClusterMetadata
@@ -27,31 +28,46 @@ class AnyBroker:
         self._metadata = metadata
 
     async def connection(self) -> ClientConnection:
-        """An open connection to whichever broker answers."""
+        """Returns an open connection to any broker.
+
+        Raises:
+            UnavailableError: No broker can be reached.
+        """
+        found = self.open_connection()
+        if found is not None:
+            return found
         candidates = self._candidates()
-        for address in candidates:
-            connection = self._pool.connected(address)
-            if connection is not None:
-                return connection
         causes: list[BarnabasError] = []
         for address in candidates:
             try:
                 return await self._pool.get(address)
             except AuthenticationError:
-                raise  # the same at every broker: trying others would only hide it
+                raise  # other brokers would reject the login as well
+            except ClosedError:
+                raise  # not an outage: this client is closed
             except BarnabasError as error:
                 causes.append(error)
         raise _no_broker(causes)
 
+    def open_connection(self) -> ClientConnection | None:
+        """Returns an open connection to any broker, or None."""
+        for address in self._candidates():
+            connection = self._pool.connected(address)
+            if connection is not None:
+                return connection
+        return None
+
     async def ask(
         self, connection: ClientConnection, request: Message, timeout_s: float | None = None
     ) -> Any:
-        """Until brokers are known, a lost connection may mean that a login is wanted."""
+        """Sends a request. Before the first metadata, a lost connection may mean that the broker
+        requires a login; raises AuthenticationError then."""
         try:
             return await connection.send(request, timeout_s=timeout_s)
         except UnavailableError:
             if self._metadata.brokers or self._options.connection.login is not None:
                 raise
+            # Start-up time: only needed after a failure.
             from barnabas.clients.core.sasl_probe import login_wanted
 
             wanted = await login_wanted(connection.address, self._options.connection)

@@ -1,10 +1,23 @@
-"""Pauses between tries: exponential with jitter, so that many clients do not return in step."""
+"""Retries of all clients: the pauses between attempts, and the loop that ends at a deadline.
 
+`Retries` decides without IO; the blocking router uses it in a thread, `retry_until` on an event
+loop.
+"""
+
+import asyncio
+import logging
 import random
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from barnabas.model.errors import BarnabasError, DeadlineError
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 
 class Backoff:
-    """Doubles from `first_ms` to `max_ms`, each pause off by up to a fifth (KIP-580).
+    """Pauses that double from `first_ms` to `max_ms`, each with a jitter of 20 % (KIP-580).
 
     >>> pauses = Backoff(100, 1000)
     >>> 0.08 <= pauses.next_s() <= 0.12
@@ -19,10 +32,86 @@ class Backoff:
         self._tries = 0
 
     def next_s(self) -> float:
-        """Seconds to wait before the next try."""
+        """Returns the seconds to wait before the next retry."""
         pause_ms = min(self._first_ms * 2 ** min(self._tries, 30), self._max_ms)
         self._tries += 1
         return float(pause_ms) * random.uniform(0.8, 1.2) / 1000
 
     def reset(self) -> None:
+        """Restarts with the first pause."""
         self._tries = 0
+
+
+def is_retriable(error: BarnabasError) -> bool:
+    """Returns Kafka's own flag of the error."""
+    return error.retriable
+
+
+class Retries:
+    """Decides whether a failed operation is attempted again, until a deadline.
+
+    Args:
+        what: The operation, for errors and the log.
+        deadline_s: The deadline; all times are of one monotonic clock.
+        backoff: The pauses between attempts.
+        is_transient: Decides whether another attempt may succeed.
+    """
+
+    __slots__ = ("_backoff", "_is_transient", "_what", "deadline_s", "last")
+
+    def __init__(
+        self,
+        what: str,
+        deadline_s: float,
+        backoff: Backoff,
+        is_transient: Callable[[BarnabasError], bool] = is_retriable,
+    ) -> None:
+        self.deadline_s = deadline_s
+        self._what = what
+        self._backoff = backoff
+        self._is_transient = is_transient
+        self.last: BarnabasError | None = None
+
+    def pause_s(self, error: BarnabasError, now_s: float) -> float:
+        """Returns the seconds to wait before the next attempt.
+
+        Raises:
+            BarnabasError: `error` itself, if it is not transient.
+            DeadlineError: The pause would not end before the deadline.
+        """
+        if not self._is_transient(error):
+            raise error
+        self.last = error
+        pause = self._backoff.next_s()
+        if now_s + pause >= self.deadline_s:
+            raise self.expired() from error
+        logger.debug("%s: %s, retry in %.2f s", self._what, error, pause)
+        return pause
+
+    def expired(self) -> DeadlineError:
+        """Returns the error at the deadline, with the last error in its message."""
+        cause = "no response before the timeout" if self.last is None else self.last
+        return DeadlineError(f"{self._what}: {cause}")
+
+
+async def retry_until(
+    operation: Callable[[], Awaitable[T]],
+    retries: Retries,
+    before_retry: Callable[[BarnabasError], Awaitable[None]] | None = None,
+) -> T:
+    """Awaits `operation()` until it succeeds or `retries` raises an error.
+
+    `before_retry(error)` is awaited after the pause, for example to refresh metadata.
+    """
+    loop = asyncio.get_running_loop()
+    while True:
+        try:
+            async with asyncio.timeout_at(retries.deadline_s):
+                return await operation()
+        except TimeoutError:
+            raise retries.expired() from retries.last
+        except BarnabasError as error:
+            failure, pause = error, retries.pause_s(error, loop.time())
+        await asyncio.sleep(pause)
+        if before_retry is not None:
+            await before_retry(failure)

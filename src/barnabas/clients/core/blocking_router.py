@@ -1,31 +1,38 @@
-"""Routing without an event loop: metadata and connections for one thread.
+"""Routes requests of one thread to brokers, without an event loop.
 
-The blocking twin of `KafkaClient`, as small as the simple consumer needs: any seed broker answers
-metadata, leaders are asked directly, a failure that a fresh look may cure is retried until the
-deadline.
+The blocking counterpart of `KafkaClient` for the simple consumer: it fetches metadata from any
+broker, connects to leaders and coordinators, and retries transient errors until a deadline.
 """
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.backoff import Backoff, Retries
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
+from barnabas.clients.core.loop_thread import USED_AFTER_FORK
 from barnabas.clients.core.options import ClientOptions
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, UnavailableError
+from barnabas.model.errors import (
+    BarnabasError,
+    BrokerError,
+    LocalError,
+    UnavailableError,
+)
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.wire.messages.find_coordinator import FindCoordinatorRequest
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 T = TypeVar("T")
-_log = logging.getLogger(__name__)
-_TELL_S = 2.0
+logger = logging.getLogger(__name__)
+WARN_AFTER_S = 2.0
+"""A topic that is still missing after this time is logged: its name may be misspelt."""
 
 
 class BlockingRouter:
@@ -36,6 +43,7 @@ class BlockingRouter:
         self._options = options
         self._connections: dict[Address, BlockingConnection] = {}
         self._pause = threading.Event()
+        self._pid = os.getpid()
 
     def close(self) -> None:
         for connection in self._connections.values():
@@ -43,39 +51,41 @@ class BlockingRouter:
         self._connections.clear()
 
     def retry(self, operation: Callable[[float], T], timeout_s: float, what: str) -> T:
-        """Call `operation(seconds left)` until it succeeds, fails for good, or time is up."""
-        started = time.monotonic()
-        deadline, told = started + timeout_s, False
+        """Calls `operation(seconds_left)` until it succeeds.
+
+        Raises:
+            BarnabasError: `operation` raised it, and it is not transient.
+            DeadlineError: `timeout_s` seconds have passed; its cause is the last error.
+        """
+        started, warned = time.monotonic(), False
         backoff = Backoff(self._options.retry_backoff_ms, self._options.retry_backoff_max_ms)
+        retries = Retries(what, started + timeout_s, backoff)
         while True:
             try:
-                return operation(max(deadline - time.monotonic(), 0.001))
+                return operation(max(retries.deadline_s - time.monotonic(), 0.001))
             except BarnabasError as error:
-                pause = backoff.next_s()
-                if not error.retriable:
-                    raise
-                if time.monotonic() + pause >= deadline:
-                    raise DeadlineError(f"{what}: {error}") from error
-                if not told and _may_be_misspelt(error) and time.monotonic() > started + _TELL_S:
-                    told = True
-                    _log.warning("%s: %s; looking for it for up to %g s", what, error, timeout_s)
-            # A wait on an event nobody sets: unlike a sleep it ends at once on Ctrl-C.
+                pause = retries.pause_s(error, time.monotonic())
+                late = time.monotonic() > started + WARN_AFTER_S
+                if late and not warned and _is_unknown_topic(error):
+                    warned = True
+                    logger.warning("%s: %s; retrying for up to %g s", what, error, timeout_s)
+            # A wait on an event that is never set: unlike a sleep, Ctrl-C ends it at once.
             self._pause.wait(pause)
 
     def leader(self, topic_partition: TopicPartition) -> tuple[BlockingConnection, int]:
-        """A connection to the leader, and its epoch; asks the cluster when not known."""
+        """Returns a connection to the leader, and its epoch; fetches metadata if necessary."""
         found = self.metadata.leader_of(topic_partition)
         if found is None:
-            as_topic_partition(topic_partition)  # a number as text would never be found
+            as_topic_partition(topic_partition)  # raises for a partition number that is text
             self.refresh(topic_partition.topic)
             found = self.metadata.leader_of(topic_partition)
         if found is None:
-            raise BrokerError(*self._why_no_leader(topic_partition))
+            raise self.metadata.why_no_leader(topic_partition)
         node, epoch = found
         return self.connection(node.address), epoch
 
     def coordinator(self, group: str) -> BlockingConnection:
-        """A connection to the coordinator of a group."""
+        """Returns a connection to the coordinator of a group."""
         request = FindCoordinatorRequest(key=group, coordinator_keys=[group])
         response = self.any_connection().send(request)
         found = response.coordinators[0] if response.coordinators else response
@@ -84,7 +94,7 @@ class BlockingRouter:
         return self.connection(Address(found.host, found.port))
 
     def refresh(self, topic: str) -> None:
-        """Fetch the metadata of one topic; it is never created by asking."""
+        """Fetches the metadata of one topic; the request does not create the topic."""
         request = MetadataRequest(
             topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False
         )
@@ -93,11 +103,11 @@ class BlockingRouter:
             self.metadata.apply(connection.send(request))
         except UnavailableError:
             self._check_login(connection.address)
-            # The connection may have died with its broker; the next one tried is another.
+            # The broker may have stopped; the next connection is to another one.
             self.metadata.apply(self.any_connection().send(request))
 
     def _check_login(self, address: Address) -> None:
-        """Until there was an answer, a lost connection may mean that a login is wanted."""
+        """Raises AuthenticationError if the broker closed the connection for lack of a login."""
         if self.metadata.brokers or self._options.connection.login is not None:
             return
         from barnabas.clients.core.sasl_probe import login_wanted_blocking
@@ -107,17 +117,26 @@ class BlockingRouter:
             raise wanted
 
     def forget_leader(self, topic_partition: TopicPartition) -> None:
-        """After an answer that says the leader moved: look it up before the next try."""
+        """Drops the metadata of the topic, after an error that says the leader has moved."""
         self.metadata.forget([topic_partition.topic])
 
     def connection(self, address: Address) -> BlockingConnection:
+        """Returns the open connection to a broker; opens one if there is none."""
+        self._check_process()
         connection = self._connections.get(address)
         if connection is None or connection.closed:
             connection = BlockingConnection.open(address, self._options.connection)
             self._connections[address] = connection
         return connection
 
+    def _check_process(self) -> None:
+        """Raises LocalError in a forked child: parent and child would share the connections."""
+        if self._pid != os.getpid():
+            raise LocalError(USED_AFTER_FORK)
+
     def any_connection(self) -> BlockingConnection:
+        """Returns an open connection, or one to the first broker that accepts it."""
+        self._check_process()
         for connection in self._connections.values():
             if not connection.closed:
                 return connection
@@ -126,7 +145,7 @@ class BlockingRouter:
             try:
                 return self.connection(address)
             except AuthenticationError:
-                raise  # the same at every broker: trying others would only hide it
+                raise  # other brokers would reject the login as well
             except BarnabasError as error:
                 causes.append(str(error))
         raise UnavailableError(f"no broker can be reached: {'; '.join(causes)}")
@@ -135,21 +154,6 @@ class BlockingRouter:
         known = [node.address for node in self.metadata.brokers.values()]
         return list(dict.fromkeys([*self._options.bootstrap, *known]))
 
-    def _why_no_leader(self, topic_partition: TopicPartition) -> tuple[ErrorCode, Any]:
-        topic = self.metadata.topics.get(topic_partition.topic)
-        if topic is None or not topic.partitions:
-            code = topic.error if topic and topic.error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            return code, f"topic {topic_partition.topic!r}: {code.explanation}"
-        if topic_partition.partition not in topic.partitions:
-            count = len(topic.partitions)
-            return (
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                f"topic {topic_partition.topic!r} has {count} partitions, "
-                f"no {topic_partition.partition}",
-            )
-        return ErrorCode.LEADER_NOT_AVAILABLE, f"{topic_partition} has no leader"
 
-
-def _may_be_misspelt(error: BarnabasError) -> bool:
-    """A topic may be there in a moment, or never: the caller who waits should know."""
+def _is_unknown_topic(error: BarnabasError) -> bool:
     return isinstance(error, BrokerError) and error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -1,8 +1,7 @@
-"""Routing: requests to the right broker, and failures named.
+"""Routes requests to the right broker: the leader of a partition, a coordinator, the controller.
 
-What it does not do: hold records, groups or transactions. The clients above ask for "the leader
-of this partition" or "the coordinator of this group"; this finds out, connects and sends. How
-metadata is fetched is in `metadata_keeper`, and how a first broker is found in `any_broker`.
+`KafkaClient` finds the broker, connects and sends. `metadata_keeper` fetches metadata, `any_broker`
+finds a first broker. Records, groups and transactions belong to the producer and consumer.
 """
 
 import asyncio
@@ -12,21 +11,28 @@ from time import monotonic
 from typing import Any, TypeVar
 
 from barnabas.clients.core.any_broker import AnyBroker
-from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.backoff import Backoff, Retries, retry_until
 from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
 from barnabas.clients.core.metadata_keeper import MetadataKeeper
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.outage import Outage, RepeatedWarning
 from barnabas.clients.core.pool import ConnectionPool
+from barnabas.clients.metrics.client_metrics import ClientMetrics
+from barnabas.clients.metrics.network import NetworkMeters, add_network_metrics
+from barnabas.clients.metrics.reporters import ReporterThread
+from barnabas.clients.metrics.telemetry import TelemetryPush
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
     BarnabasError,
     BrokerError,
     DeadlineError,
+    LocalError,
     UnavailableError,
 )
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.net.client import ClientConnection
+from barnabas.net.connection_options import Address
+from barnabas.runtime.clock import SystemClock
 from barnabas.wire.message import Message
 from barnabas.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
@@ -51,15 +57,25 @@ class KafkaClient:
     """A client of one cluster, owned by one event loop.
 
     Lifecycle: construct, use from the loop, `await close()`. The first call bootstraps.
-    `interests` are the topics whose metadata a refresh asks for; None means all of them.
+    `interests` are the topics whose metadata a refresh fetches; None means all of them.
     """
 
-    def __init__(self, options: ClientOptions) -> None:
+    def __init__(self, options: ClientOptions, metrics: ClientMetrics | None = None) -> None:
         self.options = options
         self.metadata = ClusterMetadata()
-        self._pool = ConnectionPool(options)
+        meters = NetworkMeters(SystemClock() if metrics is None else metrics.clock)
+        self._pool = ConnectionPool(options, meters)
+        self._pool.on_opened = self._connected
+        self._metrics = metrics
+        self._reporters: ReporterThread | None = None
+        if metrics is not None:
+            add_network_metrics(metrics, meters, self._pool.open_count, self._node_of)
+            self._reporters = metrics.start_reporters()
+        self._telemetry: TelemetryPush | None = None
+        if metrics is not None and metrics.settings.push:
+            self._telemetry = TelemetryPush(self, metrics)
         self.on_refused: Callable[[], None] = lambda: None
-        """Called on the loop when `refusal` may have something to say."""
+        """Called on the loop when `refusal` may return an error."""
         self._pool.on_refused = lambda: self.on_refused()
         self._any_broker = AnyBroker(options, self._pool, self.metadata)
         self._keeper = MetadataKeeper(self._any_broker, self._pool, self.metadata)
@@ -68,20 +84,53 @@ class KafkaClient:
         self._missing = RepeatedWarning()
 
     def refusal(self, topics: Iterable[str] = ()) -> BarnabasError | None:
-        """Why the cluster does not let this client in, or not to one of the topics.
+        """Returns the permanent error of this client or of one of the topics, or None.
 
-        Also when no broker was ever reached, once bootstrap.timeout.ms has passed.
+        Such errors are a rejected login, a denied topic, and that no broker was reached within
+        bootstrap.timeout.ms.
         """
         return self._pool.refused or self.metadata.refusal(topics) or self.outage.error
 
     async def close(self) -> None:
+        if self._reporters is not None:
+            self._reporters.close()
+        if self._telemetry is not None:
+            await self._telemetry.close()
         await self._keeper.close()
         await self._pool.close()
+        if self._metrics is not None:
+            self._metrics.close()
+        if self._reporters is not None:
+            await self._reporters.wait()
+
+    def in_flight(self) -> int:
+        """Returns the number of requests without a response. Any thread may call it."""
+        return self._pool.in_flight()
+
+    def _connected(self, connection: ClientConnection) -> None:
+        if self._metrics is not None:
+            self._metrics.start()
+        if self._telemetry is not None:
+            self._telemetry.connected(connection)
+
+    async def client_instance_id(self, timeout_s: float) -> Uuid:
+        """Returns the id under which this client pushes its metrics (KIP-714)."""
+        if self._telemetry is None:
+            raise LocalError("client_instance_id() needs enable.metrics.push=true")
+        return await self._telemetry.instance_id(timeout_s)
+
+    def _node_of(self, address: Address) -> int:
+        """Returns the id of a broker; a negative number for an address that has none yet."""
+        for node in list(self.metadata.brokers.values()):
+            if node.address == address:
+                return node.id
+        known = self.options.bootstrap
+        return -1 - known.index(address) if address in known else -1 - len(known)
 
     # -- sending -------------------------------------------------------------------------------
 
     async def connection(self, node_id: int, purpose: str = "") -> ClientConnection:
-        """An open connection to a broker that metadata names."""
+        """Returns an open connection to a broker in the metadata."""
         node = self.metadata.brokers.get(node_id)
         if node is None:
             await self.refresh()
@@ -91,12 +140,16 @@ class KafkaClient:
         return await self._pool.get(node.address, purpose)
 
     def connected(self, node_id: int, purpose: str = "") -> ClientConnection | None:
-        """The open connection to a broker, if there is one now."""
+        """Returns the open connection to a broker, or None."""
         node = self.metadata.brokers.get(node_id)
         return None if node is None else self._pool.connected(node.address, purpose)
 
+    def open_connection(self) -> ClientConnection | None:
+        """Returns an open connection for short requests, or None."""
+        return self._any_broker.open_connection()
+
     async def any_connection(self) -> ClientConnection:
-        """An open connection to whichever broker answers, connected ones first."""
+        """Returns an open connection to any broker."""
         return await self._any_broker.connection()
 
     async def send(
@@ -108,7 +161,7 @@ class KafkaClient:
         timeout_s: float | None = None,
         max_version: int | None = None,
     ) -> Any:
-        """One request to one broker, in a version up to `max_version`."""
+        """Sends a request to a broker, in a version up to `max_version`; returns the response."""
         connection = await self.connection(node_id, purpose)
         version = connection.version_of(type(request))
         if max_version is not None:
@@ -116,12 +169,12 @@ class KafkaClient:
         return await connection.send(request, version=version, timeout_s=timeout_s)
 
     async def send_to_any(self, request: Message, *, timeout_s: float | None = None) -> Any:
-        """One request to whichever broker answers, connected ones first."""
+        """Sends a request to any broker."""
         connection = await self.any_connection()
         return await self._any_broker.ask(connection, request, timeout_s)
 
     async def send_to_controller(self, request: Message, *, timeout_s: float | None = None) -> Any:
-        """One request to the controller that metadata names."""
+        """Sends a request to the controller."""
         if self.metadata.controller_id not in self.metadata.brokers:
             await self.refresh()
         return await self.send(self.metadata.controller_id, request, timeout_s=timeout_s)
@@ -135,7 +188,7 @@ class KafkaClient:
         timeout_s: float | None = None,
         max_version: int | None = None,
     ) -> Any:
-        """One request to the coordinator of a group or a transactional id."""
+        """Sends a request to the coordinator of a group or a transactional id."""
         node_id = await self.coordinator(kind, key)
         return await self.send(
             node_id,
@@ -148,14 +201,14 @@ class KafkaClient:
     # -- finding -------------------------------------------------------------------------------
 
     async def coordinator(self, kind: int, key: str) -> int:
-        """The broker that coordinates; remembered until `forget_coordinator`."""
+        """Returns the coordinator's broker id; cached until `forget_coordinator`."""
         known = self._coordinators.get((kind, key))
         if known is None:
             known = self._coordinators[kind, key] = await self._find_coordinator(kind, key)
         return known
 
     def forget_coordinator(self, kind: int, key: str) -> None:
-        """After NOT_COORDINATOR or a lost connection: ask again next time."""
+        """Drops a cached coordinator, after NOT_COORDINATOR or a lost connection."""
         self._coordinators.pop((kind, key), None)
 
     async def _find_coordinator(self, kind: int, key: str) -> int:
@@ -170,7 +223,7 @@ class KafkaClient:
         return found.node_id
 
     async def leader(self, topic_partition: TopicPartition, deadline_s: float) -> tuple[Node, int]:
-        """The leader and its epoch; waits for an election or a creation until the deadline."""
+        """Returns the leader and its epoch; waits for an election until the deadline."""
 
         async def look() -> tuple[Node, int]:
             found = self.metadata.leader_of(topic_partition)
@@ -184,7 +237,7 @@ class KafkaClient:
         return await self.retry(look, deadline_s, f"the leader of {topic_partition}")
 
     async def partitions(self, topic: str, deadline_s: float) -> list[int]:
-        """The partition numbers of a topic, asked for until it is there."""
+        """Returns the partition numbers of a topic; waits for its creation until the deadline."""
 
         async def look() -> list[int]:
             if self.metadata.partition_count(topic) is None:
@@ -219,18 +272,18 @@ class KafkaClient:
         return self.metadata_age_ms >= self.options.metadata_max_age_ms
 
     def forget(self, topics: Iterable[str]) -> None:
-        """Ask for these topics no more, and drop their metadata."""
+        """Drops the metadata of these topics and does not refresh it any more."""
         names = set(topics)
         if self._keeper.interests is not None:
             self._keeper.interests -= names
         self.metadata.forget(names)
 
     def take_lost(self) -> bool:
-        """Whether a broker has closed a connection since the last call: its leaders may move."""
+        """Returns whether a connection was lost since the last call: leaders may have moved."""
         return self._pool.take_lost()
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Fetch metadata of the given topics and of all interests."""
+        """Fetches the metadata of the given topics and of all `interests`."""
         self.outage.attempt()
         try:
             await self._keeper.refresh(topics)
@@ -241,16 +294,16 @@ class KafkaClient:
         self.outage.ended()
 
     async def ping(self, timeout_s: float) -> None:
-        """Ask any broker one question; raises at the first failure, with its reason."""
+        """Sends one request to any broker; raises the error of the first attempt."""
         try:
             async with asyncio.timeout(timeout_s):
                 await self.send_to_any(MetadataRequest(topics=[]))
         except TimeoutError:
             tried = ", ".join(str(address) for address in self.options.bootstrap)
-            raise DeadlineError(f"no answer from {tried} within {timeout_s:g} s") from None
+            raise DeadlineError(f"no response from {tried} within {timeout_s:g} s") from None
 
     def note_topic(self, topic: str) -> None:
-        """After a refresh: log a warning while a topic that somebody reads does not exist."""
+        """Logs a warning if the topic does not exist after a refresh."""
         info = self.metadata.topics.get(topic)
         if info is not None and info.partitions:
             self._missing.ended(topic)
@@ -264,39 +317,28 @@ class KafkaClient:
         )
 
     def note_no_leader(self, topic_partition: TopicPartition) -> None:
-        """After a refresh: log a warning while a partition has no leader, and why."""
+        """Logs a warning with the cause if the partition has no leader after a refresh."""
         info = self.metadata.topics.get(topic_partition.topic)
         if info is None or not info.partitions:
             self.note_topic(topic_partition.topic)
             return
         reason = str(self.metadata.why_no_leader(topic_partition))
-        # An election passes; a partition number that the topic does not have stays wrong.
+        # An election ends soon; a partition that the topic does not have stays missing.
         grace_s = 0.0 if topic_partition.partition not in info.partitions else ELECTION_SECONDS
         self._missing.warn(topic_partition, f"{reason}; the client waits for it", grace_s=grace_s)
 
     def allow_auto_create(self, allowed: bool) -> None:
-        """Whether asking for an unknown topic may create it."""
+        """Sets whether a metadata request for an unknown topic may create the topic."""
         self._keeper.auto_create = allowed
 
     # -- retrying ------------------------------------------------------------------------------
 
     async def retry(self, operation: Callable[[], Awaitable[T]], deadline_s: float, what: str) -> T:
-        """Run until it succeeds, fails for good, or the deadline (loop time) has passed."""
+        """Calls `operation` until it succeeds.
+
+        Raises:
+            BarnabasError: `operation` raised it, and it is not transient.
+            DeadlineError: The deadline, in loop time, has passed; its cause is the last error.
+        """
         backoff = Backoff(self.options.retry_backoff_ms, self.options.retry_backoff_max_ms)
-        loop = asyncio.get_running_loop()
-        last: BarnabasError | None = None
-        while True:
-            try:
-                async with asyncio.timeout_at(deadline_s):
-                    return await operation()
-            except TimeoutError:
-                cause = "no answer in time" if last is None else last
-                raise DeadlineError(f"{what}: {cause}") from last
-            except BarnabasError as error:
-                pause, last = backoff.next_s(), error
-                if not error.retriable:
-                    raise
-                if loop.time() + pause >= deadline_s:
-                    raise DeadlineError(f"{what}: {error}") from error
-                logger.debug("%s: %s, again in %.2f s", what, error, pause)
-                await asyncio.sleep(pause)
+        return await retry_until(operation, Retries(what, deadline_s, backoff))

@@ -1,8 +1,8 @@
-"""The client's picture of the cluster, without IO.
+"""The metadata of the cluster as a client knows it. No IO.
 
-Rules that make it safe: a partition's leader epoch never goes back (a lagging broker must not
-overwrite newer news, KAFKA-7747), and another topic id means another topic: everything known of
-the old one is dropped (KAFKA-12257).
+A partition's leader epoch never decreases: the response of a broker that lags does not replace
+newer metadata (KAFKA-7747). A different topic id means that the topic was created anew, so the
+metadata of the old topic is dropped (KAFKA-12257).
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ REFUSED_TOPIC = frozenset({ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.INVAL
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A broker as metadata names it."""
+    """A broker in the metadata."""
 
     id: int
     host: str
@@ -37,7 +37,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class PartitionInfo:
-    """One partition: who leads it, since which epoch, and who has copies."""
+    """The leader, leader epoch, replicas and in-sync replicas of one partition."""
 
     topic: str
     partition: int
@@ -50,7 +50,7 @@ class PartitionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TopicInfo:
-    """One topic as last told by a broker."""
+    """One topic in the last Metadata response."""
 
     name: str
     topic_id: Uuid
@@ -61,7 +61,7 @@ class TopicInfo:
 
 @dataclass(slots=True)
 class ClusterMetadata:
-    """Brokers, topics and leaders; changed by `apply` only, on the client's loop."""
+    """Brokers, topics and leaders. Owned by the event loop or thread of one client."""
 
     brokers: dict[int, Node] = field(default_factory=dict)
     topics: dict[str, TopicInfo] = field(default_factory=dict)
@@ -70,10 +70,10 @@ class ClusterMetadata:
     cluster_id: str | None = None
     generation: int = 0
     deleted: set[str] = field(default_factory=set)
-    """Topics that had partitions once and that the cluster does not know any more."""
+    """Topics that had partitions before and are not in the cluster any more."""
 
     def apply(self, response: MetadataResponse, *, complete: bool = False) -> None:
-        """Take in a Metadata response; a `complete` one names every topic there is."""
+        """Applies a Metadata response; a `complete` one contains all topics of the cluster."""
         self.brokers = {
             item.node_id: Node(item.node_id, item.host, item.port, item.rack)
             for item in response.brokers
@@ -90,7 +90,7 @@ class ClusterMetadata:
         self.generation += 1
 
     def forget(self, topics: Iterable[str]) -> None:
-        """Drop topics nobody asks for any more."""
+        """Drops the metadata of topics."""
         for name in topics:
             topic = self.topics.pop(name, None)
             if topic is not None:
@@ -98,18 +98,19 @@ class ClusterMetadata:
         self.generation += 1
 
     def leader_of(self, topic_partition: TopicPartition) -> tuple[Node, int] | None:
-        """The leading broker and its epoch, or None while there is none known."""
+        """Returns the leader and its epoch, or None if the metadata has no leader."""
         topic = self.topics.get(topic_partition.topic)
         info = topic.partitions.get(topic_partition.partition) if topic is not None else None
         node = self.brokers.get(info.leader) if info is not None else None
         return (node, info.leader_epoch) if node is not None and info is not None else None
 
     def partition_count(self, topic: str) -> int | None:
+        """Returns the number of partitions, or None if the topic is unknown."""
         info = self.topics.get(topic)
         return len(info.partitions) if info is not None and info.partitions else None
 
     def why_no_leader(self, topic_partition: TopicPartition) -> BrokerError:
-        """The error to give where `leader_of` knows none."""
+        """Returns the error for a partition for which `leader_of` returns None."""
         topic = self.topics.get(topic_partition.topic)
         if topic is None or not topic.partitions:
             code = topic.error if topic and topic.error else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -123,7 +124,7 @@ class ClusterMetadata:
         return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{topic_partition} has no leader")
 
     def refusal(self, topics: Iterable[str]) -> BrokerError | None:
-        """Why this client can never read one of these topics."""
+        """Returns the permanent error of one of these topics, or None."""
         for name in topics:
             topic = self.topics.get(name)
             if topic is not None and topic.error in REFUSED_TOPIC:
@@ -131,7 +132,7 @@ class ClusterMetadata:
         return None
 
     def move_leader(self, topic_partition: TopicPartition, leader: int, epoch: int) -> None:
-        """A leader learnt from a produce or fetch answer (KIP-951), if it is news."""
+        """Applies the leader in a Produce or Fetch response if its epoch is newer (KIP-951)."""
         topic = self.topics.get(topic_partition.topic)
         info = topic.partitions.get(topic_partition.partition) if topic is not None else None
         if topic is None or info is None or epoch <= info.leader_epoch or leader < 0:

@@ -1,14 +1,13 @@
 """Closes the clients that a program has left open when its interpreter exits.
 
-Blocking clients register here when they are made and are removed by `close()`. A plain `atexit`
-handler closes the others. It runs after normal exit, `sys.exit` and an uncaught exception, once
-all non-daemon threads have ended and while daemon threads, the clients' loops among them, still
-run.
+Blocking clients register here when they are created, and `close()` removes them. A plain `atexit`
+handler closes the others. It runs after normal exit, `sys.exit` and an uncaught exception, once all
+non-daemon threads have ended and while daemon threads, the clients' loops among them, still run.
 
-`weakref.finalize` is not used: it installs an exit handler of its own, which may run before this
-one, and an object that is collected just before exit would take its unsent records along. The
-registry therefore holds strong references. A client that is never closed has a running thread,
-so this keeps nothing alive that would otherwise be freed.
+`weakref.finalize` is not used: it installs a separate exit handler, which may run before this one,
+and an object that is collected just before exit would lose its unsent records. The registry
+therefore holds strong references. A client that is never closed has a running thread, so this keeps
+nothing alive that would otherwise be freed.
 
 Clients of asyncio belong to their loop: a `LoopClient` closes them when the loop shuts down.
 """
@@ -35,7 +34,7 @@ class OpenClient(Protocol):
     """A client that was not closed yet."""
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
-        """Begin to close, without waiting; the returned function waits and reports.
+        """Begins to close, without waiting; the returned function waits and reports.
 
         `failed` is True when an uncaught exception ends the program.
         """
@@ -46,40 +45,40 @@ _open: dict[int, OpenClient] = {}
 
 
 def close_at_exit(client: OpenClient) -> None:
-    """Have a client closed at exit, unless `closed` is called before."""
+    """Registers a client to be closed at exit, unless `closed` is called before."""
     _open[id(client)] = client
     _register_in_worker()
 
 
 def closed(client: OpenClient) -> None:
-    """The client is closed: forget it."""
+    """Removes a client that was closed."""
     _open.pop(id(client), None)
 
 
 def report(message: str) -> None:
-    """Write a line to stderr: at exit logging may be shut down, and few programs configure it."""
+    """Writes a line to stderr: at exit logging may be shut down, and few programs configure it."""
     if sys.stderr is not None:
         sys.stderr.write(f"barnabas: {message}\n")
 
 
 def report_undelivered(count: int, cause: object) -> None:
-    """Say on stderr how many records were lost, if any."""
+    """Writes the number of lost records to stderr, if there are any."""
     if count:
         records = "1 record was" if count == 1 else f"{count} records were"
         report(f"{records} not delivered: {cause}")
 
 
 def park_daemon_thread() -> None:
-    """Stop a daemon thread that uses a client while this is closed at exit; others go on.
+    """Blocks the calling thread forever if it is a daemon thread; for clients closed at exit.
 
-    The interpreter ends daemon threads a moment later. An error would only print a traceback.
+    The interpreter ends daemon threads a moment later. An exception would only print a traceback.
     """
     if threading.current_thread().daemon:
         threading.Event().wait()
 
 
 def close_open_clients() -> None:
-    """Start every client's end before waiting for the first: a dead cluster delays no other."""
+    """Begins to close all clients, then waits: an unreachable cluster delays no other client."""
     deadline_s = monotonic() + EXIT_SECONDS
     failed = getattr(sys, "last_value", None) is not None
     waits: list[Callable[[], None]] = []
@@ -97,10 +96,10 @@ def close_open_clients() -> None:
 
 
 def _register_in_worker() -> None:
-    """A worker process of multiprocessing ends by `os._exit`, which skips atexit handlers.
+    """Registers a finalizer of multiprocessing, in a worker process of multiprocessing.
 
-    It runs the finalizers of multiprocessing instead. The module is only looked up: a process
-    that has not imported it is no such worker.
+    A worker ends by `os._exit`, which skips atexit handlers but runs these finalizers. The module
+    is not imported here: a process that has not imported it is not such a worker.
     """
     process = sys.modules.get("multiprocessing.process")
     util = sys.modules.get("multiprocessing.util")
@@ -137,7 +136,7 @@ class LoopClient:
         close_at_exit(self)
 
     async def closed(self) -> None:
-        """The user has closed the client."""
+        """Records that the user has closed the client."""
         self._ended = True
         closed(self)
         await self._generator.aclose()
@@ -166,4 +165,4 @@ def _wait(future: "Future[None]", timeout_s: float) -> None:
 
 
 def _nothing() -> None:
-    """There is nothing to wait for."""
+    """Does nothing: there is nothing to wait for."""

@@ -1,9 +1,10 @@
 """`with barnabas.graceful():` ends a program by SIGTERM without losing or repeating records.
 
 A signal handler runs between two bytecodes of the main thread, perhaps while a record is being
-processed and perhaps while that thread holds a lock. So the handler touches no client: a thread
-interrupts the consumers, and their next blocking call ends with WakeupError. By then everything
-that poll() returned is processed, and the commit of close() covers nothing that is not.
+processed and perhaps while that thread holds a lock. So the handler uses no client: a thread
+interrupts the consumers, and their next blocking call raises WakeupError. By then the application
+has processed all records that poll() returned, so the commit of close() covers processed records
+only.
 """
 
 import signal
@@ -30,17 +31,17 @@ _clients: "weakref.WeakSet[Interruptible]" = weakref.WeakSet()
 
 
 def interruptible(client: Interruptible) -> None:
-    """Have a client interrupted when the program is asked to end."""
+    """Registers a client to interrupt on SIGTERM."""
     _clients.add(client)
 
 
 def not_interruptible(client: Interruptible) -> None:
-    """The client is closed."""
+    """Removes a client that is closed."""
     _clients.discard(client)
 
 
 class Shutdown:
-    """Whether the program was asked to end; `requested` may be read from any thread."""
+    """`requested` is True after SIGTERM; any thread may read it."""
 
     def __init__(self) -> None:
         self.requested = False
@@ -48,14 +49,16 @@ class Shutdown:
 
 @contextmanager
 def graceful() -> Iterator[Shutdown]:
-    """End the block on SIGTERM and close all clients: groups are left, records are delivered.
+    """Ends the block on SIGTERM and closes all clients: consumers leave their groups, producers
+    deliver their records.
 
-    With an open consumer the record at hand is processed to its end: the next `poll()` or
-    iteration ends the block, and `process()` returns. Without one SystemExit is raised at once, and
-    for a second SIGTERM always. Clients that were not closed in the block are closed at its end.
-    The program goes on after the block, if it has been asked to end, too.
+    With an open consumer the application finishes the current record: the next `poll()` or
+    iteration ends the block, and `process()` returns. Without a consumer, and for a second SIGTERM,
+    SystemExit is raised at once. Clients that were not closed in the block are closed at its end.
+    After the block the program continues, also after SIGTERM.
 
-    Raises LocalError outside the main thread, which alone receives signals.
+    Raises:
+        LocalError: The caller is not the main thread, which alone receives signals.
 
     >>> with barnabas.graceful():  # doctest: +SKIP
     ...     with Consumer(settings) as consumer:

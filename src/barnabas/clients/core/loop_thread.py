@@ -1,8 +1,7 @@
-"""The event loop behind the blocking clients: one daemon thread per client.
+"""Runs the event loop of a blocking client in a daemon thread.
 
-The blocking façades run their coroutines here. A wait in the caller's thread is an ordinary
-interruptible wait, so Ctrl-C works in every blocking call. Not fork-safe: after `os.fork` the
-thread is gone in the child, and use there fails with a clear error instead of hanging.
+The calling thread waits on a future, so Ctrl-C works in every blocking call. The thread does not
+exist in a child after `os.fork`; calls raise LocalError there.
 """
 
 import asyncio
@@ -17,20 +16,31 @@ from barnabas.model.errors import ClosedError, DeadlineError, LocalError
 
 T = TypeVar("T")
 
+USED_AFTER_FORK = "a client cannot be used after fork: make a new one in the child"
+
 
 class LoopThread:
-    """A running loop in a thread. `call` from any thread but its own."""
+    """A running event loop in a daemon thread."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
         self._pid = os.getpid()
         self._closed = False
-        self._gate = threading.Lock()  # what passes before the end is seen by the end
+        self._gate = threading.Lock()  # orders submissions and the end of the loop
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def call(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
-        """Run a coroutine on the loop and wait for it here."""
+        """Runs a coroutine on the loop and waits for its result.
+
+        Raises:
+            LocalError: The caller is the loop thread, which would wait for itself.
+        """
+        try:
+            self.check_caller()
+        except LocalError:
+            coroutine.close()
+            raise
         future = self.submit(coroutine)
         try:
             return future.result(timeout_s)
@@ -40,14 +50,14 @@ class LoopThread:
             future.cancel()
             raise DeadlineError(f"not done within {timeout_s:g} s") from None
         except concurrent.futures.CancelledError:
-            self.check()  # the client's end has ended it, and says so
+            self.check()  # raises ClosedError if the end of the loop cancelled the coroutine
             raise
         except BaseException:
             future.cancel()
             raise
 
     def submit(self, coroutine: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
-        """Run a coroutine on the loop; the future is thread-safe."""
+        """Starts a coroutine on the loop; returns its thread-safe future."""
         try:
             return self._pass(partial(asyncio.run_coroutine_threadsafe, coroutine, self.loop))
         except LocalError:
@@ -55,12 +65,17 @@ class LoopThread:
             raise
 
     def post(self, callback: Callable[[], object]) -> None:
-        """Have something called on the loop."""
+        """Schedules a callback on the loop."""
         self._pass(partial(self.loop.call_soon_threadsafe, callback))
 
+    @property
+    def inherited(self) -> bool:
+        """Whether this process is a forked child; the client belongs to its parent."""
+        return self._pid != os.getpid()
+
     def close(self) -> None:
-        """Stop the loop, cancelling what still runs there."""
-        if self._pid != os.getpid():
+        """Stops the loop and cancels its tasks."""
+        if self.inherited:
             self._closed = True
             return
         with self._gate:
@@ -70,15 +85,20 @@ class LoopThread:
         self._thread.join()
 
     def check(self) -> None:
-        """Raise what keeps this loop from being used: it is closed, or in another process."""
+        """Raises ClosedError if the loop is closed, LocalError in a forked child."""
         if self._closed:
             raise ClosedError("the client is closed")
-        if self._pid != os.getpid():
-            raise LocalError("a client cannot be used after fork: make a new one in the child")
+        if self.inherited:
+            raise LocalError(USED_AFTER_FORK)
+
+    def check_caller(self) -> None:
+        """Raises LocalError on the loop thread: a call that waits for the loop would never end."""
+        if threading.get_ident() == self._thread.ident:
+            raise LocalError("a callback of a client cannot make a call that waits for the client")
 
     def _pass(self, begin: Callable[[], T]) -> T:
-        """Bring the loop something, unless its end has come."""
-        self.check()  # in a forked child the gate may be shut for ever
+        """Calls `begin` unless the loop has ended."""
+        self.check()  # first: in a forked child the lock may be held forever
         with self._gate:
             self.check()
             return begin()
@@ -94,7 +114,7 @@ class LoopThread:
         with self._gate:
             self._closed = True
             self.loop.call_soon(self.loop.stop)
-        self.loop.run_forever()  # one more turn: what passed the gate becomes a task, or is done
+        self.loop.run_forever()  # one more iteration: submitted coroutines become tasks
         tasks = asyncio.all_tasks(self.loop)
         for task in tasks:
             task.cancel()

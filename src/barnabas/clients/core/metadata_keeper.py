@@ -1,7 +1,7 @@
-"""Metadata fetched when somebody asks: of the topics asked for so far, one request at a time.
+"""Fetches metadata of the topics that a client uses, with one request at a time.
 
-Whoever asks while a request is under way waits for it and then makes one of their own, for the
-answer to come may not know of their topic. What metadata says is `cluster_metadata`'s business.
+A caller that needs metadata while a request is in flight waits for it and then sends another one,
+because the response in flight may not include its topic.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from barnabas.wire.messages.metadata import (
 
 
 class MetadataKeeper:
-    """Part of a `KafkaClient`, on its loop.
+    """Owned by a `KafkaClient`, on its event loop.
 
-    `interests` are the topics whose metadata a refresh asks for; None means all of them.
+    `interests` are the topics whose metadata a refresh fetches; None means all of them.
     """
 
     def __init__(
@@ -30,16 +30,16 @@ class MetadataKeeper:
     ) -> None:
         self.interests: set[str] | None = set()
         self.auto_create = True
-        """Whether asking for an unknown topic may create it."""
+        """Whether a request for an unknown topic may create the topic."""
         self.refreshed_at_s = float("-inf")
-        """When the last answer came, in monotonic time."""
+        """Monotonic time of the last response."""
         self._any_broker = any_broker
         self._pool = pool
         self._metadata = metadata
         self._refreshing: asyncio.Task[None] | None = None
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Fetch metadata of the given topics and of all interests."""
+        """Fetches the metadata of the given topics and of all `interests`."""
         if topics is not None and self.interests is not None:
             self.interests.update(topics)
         while self._refreshing is not None:
@@ -64,7 +64,7 @@ class MetadataKeeper:
         request = self._request()
         response: MetadataResponse = await self._any_broker.ask(connection, request)
         if not response.brokers:
-            raise UnavailableError(f"{connection.address} knows no brokers yet")
+            raise UnavailableError(f"{connection.address} has no metadata of the brokers yet")
         self._metadata.apply(response, complete=request.topics is None)
         self._pool.refused = None
         if self._metadata.refusal(self.interests or ()) is not None:

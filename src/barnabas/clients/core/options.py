@@ -1,4 +1,4 @@
-"""The shared settings of a client, typed, from parsed configuration."""
+"""The settings that all clients share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from barnabas.net.connection_options import Address, ConnectionOptions
 
 @dataclass(frozen=True, slots=True)
 class ClientOptions:
-    """What `KafkaClient` and its pool need to know."""
+    """Settings of `KafkaClient`, `BlockingRouter` and their connections."""
 
     bootstrap: tuple[Address, ...]
     connection: ConnectionOptions
@@ -22,11 +22,11 @@ class ClientOptions:
     connections_max_idle_ms: int = 540_000
     rebootstrap: bool = True
     bootstrap_timeout_ms: int = 0
-    """Of consumers only: the other clients have a time limit in every call."""
+    """Only for consumers; the calls of other clients have a time limit."""
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ClientOptions":
-        """From the values of a table that includes `CLIENT_KEYS`."""
+        """Returns the options in the values of a table that includes `CLIENT_KEYS`."""
         bootstrap = parse_addresses(values["bootstrap.servers"])
         if values["client.dns.lookup"] == "resolve_canonical_bootstrap_servers_only":
             bootstrap = canonical_addresses(bootstrap)
@@ -47,6 +47,7 @@ class ClientOptions:
 def _connection(values: Mapping[str, Any]) -> ConnectionOptions:
     tls = login = None
     if values["security.protocol"] != "PLAINTEXT":
+        # Start-up time: most clients need neither TLS nor a login.
         from barnabas.clients.core.security import login_of, tls_of
 
         tls, login = tls_of(values), login_of(values)

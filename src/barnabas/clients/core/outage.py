@@ -1,7 +1,7 @@
-"""Tells the user why a client makes no progress: warnings in the log, and an error in the end.
+"""Reports why a client makes no progress: warnings in the log, later an error.
 
-A client retries in the background, so without this module a wrong address or a missing topic looks
-like an empty topic. Each cause is logged when it begins and then at most every 30 seconds.
+A client retries in the background, so that a wrong address or a missing topic looks like an empty
+topic. Each cause is logged when it begins and then at most every 30 seconds.
 """
 
 import logging
@@ -25,11 +25,11 @@ class RepeatedWarning:
         """When each cause began and when it was seen last."""
 
     def warn(self, cause: Hashable, message: str, *, grace_s: float = 0.0) -> None:
-        """Log `message` when the cause has lasted for `grace_s`, then once in 30 seconds."""
+        """Logs `message` once the cause has lasted for `grace_s`, then once in 30 seconds."""
         now = self._now()
         began, seen = self._seen.get(cause, (now, now))
         if now - seen >= REPEAT_SECONDS:
-            began = now  # It was over in between.
+            began = now  # a new occurrence
         self._seen[cause] = (began, now)
         if now - began < grace_s:
             return
@@ -39,13 +39,13 @@ class RepeatedWarning:
             logger.warning("%s", message)
 
     def ended(self, cause: Hashable) -> bool:
-        """The cause is over, so its next occurrence is logged at once; True if it was logged."""
+        """Records that the cause has ended; returns whether it was logged."""
         self._seen.pop(cause, None)
         return self._logged_at.pop(cause, None) is not None
 
 
 class Outage:
-    """Whether brokers can be reached. Used on the client's event loop; `error` from any thread."""
+    """Tracks whether brokers can be reached. Any thread may read `error`."""
 
     def __init__(self, timeout_ms: int, now: Callable[[], float] = monotonic) -> None:
         self._timeout_ms = timeout_ms
@@ -59,12 +59,12 @@ class Outage:
         """Set when no broker was ever reached within bootstrap.timeout.ms; None again later."""
 
     def attempt(self) -> None:
-        """A broker is about to be asked."""
+        """Records the start of an attempt to reach a broker."""
         if self._began_s is None:
             self._began_s = self._now()
 
     def failed(self, cause: BarnabasError) -> bool:
-        """No broker answered; True when the application is to be told by an error."""
+        """Records that no broker could be reached; returns whether `error` was set."""
         self.cause = cause
         self._warnings.warn("unreachable", f"{cause}; the client keeps trying")
         waited_ms = (self._now() - (self._began_s or self._now())) * 1000
@@ -76,7 +76,7 @@ class Outage:
         return True
 
     def ended(self) -> None:
-        """A broker answered."""
+        """Records a response of a broker."""
         self._reached = True
         self.cause = self.error = None
         if self._warnings.ended("unreachable"):

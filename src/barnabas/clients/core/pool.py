@@ -1,7 +1,7 @@
-"""Connections to brokers: one per broker and purpose, opened when first needed.
+"""Connections to brokers: one per broker and purpose, opened on first use.
 
-A purpose keeps kinds of traffic apart: a consumer's long fetch must not hold up its heartbeats,
-for a broker answers one connection in order.
+A broker responds to the requests of a connection in order. Different purposes therefore use
+different connections: a fetch that waits for records must not delay the heartbeats of a consumer.
 """
 
 import asyncio
@@ -9,21 +9,25 @@ from collections.abc import Callable
 
 from barnabas.clients.core.backoff import Backoff
 from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.metrics.network import NetworkMeters
 from barnabas.model.errors import BarnabasError, ClosedError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
-from barnabas.security.errors import AuthenticationError
+from barnabas.runtime.clock import SystemClock
+from barnabas.security.mechanism import AuthenticationError
 
 Key = tuple[Address, str]
 IDLE_CHECKS = 8
-"""How often idle connections are looked for within the time that they may be idle."""
+"""Checks for idle connections per connections.max.idle.ms."""
 
 
 class ConnectionPool:
-    """Owned by one event loop. After a failure an address rests for its back-off."""
+    """Owned by one event loop. After a failure it does not retry an address before a back-off."""
 
-    def __init__(self, options: ClientOptions) -> None:
+    def __init__(self, options: ClientOptions, meters: NetworkMeters | None = None) -> None:
         self._options = options
+        self._meters = meters or NetworkMeters(SystemClock())
+        self.on_opened: Callable[[ClientConnection], None] = lambda connection: None
         self._connections: dict[Key, ClientConnection] = {}
         self._opening: dict[Key, asyncio.Task[ClientConnection]] = {}
         self._resting: dict[Address, tuple[float, BarnabasError]] = {}
@@ -31,16 +35,24 @@ class ConnectionPool:
         self._closed = False
         self._idle_check: asyncio.TimerHandle | None = None
         self.refused: AuthenticationError | None = None
-        """Why the cluster does not let this client in; whoever gets an answer clears it."""
+        """The error of a rejected login; None again after a metadata response."""
         self.on_refused: Callable[[], None] = lambda: None
 
     def connected(self, address: Address, purpose: str = "") -> ClientConnection | None:
-        """The open connection, if there is one."""
+        """Returns the open connection, or None."""
         connection = self._connections.get((address, purpose))
         return None if connection is None or connection.closed else connection
 
+    def open_count(self) -> int:
+        """Returns the number of open connections. Any thread may call it."""
+        return sum(not connection.closed for connection in list(self._connections.values()))
+
+    def in_flight(self) -> int:
+        """Returns the number of requests without a response. Any thread may call it."""
+        return sum(connection.in_flight for connection in list(self._connections.values()))
+
     async def get(self, address: Address, purpose: str = "") -> ClientConnection:
-        """An open connection; callers at the same time share one attempt."""
+        """Returns an open connection; concurrent callers share one attempt."""
         if self._closed:
             raise ClosedError("the client is closed")
         connection = self.connected(address, purpose)
@@ -52,18 +64,18 @@ class ConnectionPool:
             task = asyncio.get_running_loop().create_task(self._open(address, purpose))
             self._opening[key] = task
             task.add_done_callback(lambda done: self._opened(key, done))
-        # Shielded: one caller's time-out must not take the connection from the others.
+        # Shielded: the time-out of one caller must not cancel the attempt of the others.
         return await asyncio.shield(task)
 
     def take_lost(self) -> bool:
-        """Whether a connection was lost since the last call; lost ones are forgotten."""
+        """Drops lost connections; returns whether there were any since the last call."""
         lost = [key for key, connection in self._connections.items() if connection.closed]
         for key in lost:
-            del self._connections[key]
+            self._remove(key)
         return bool(lost)
 
     def refuse(self, error: AuthenticationError) -> None:
-        """The cluster does not let this client in."""
+        """Records a rejected login."""
         self.refused = error
         self.on_refused()
 
@@ -75,9 +87,8 @@ class ConnectionPool:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for connection in self._connections.values():
-            connection.close()
-        self._connections.clear()
+        for key in list(self._connections):
+            self._remove(key)
 
     async def _open(self, address: Address, purpose: str) -> ClientConnection:
         loop = asyncio.get_running_loop()
@@ -85,11 +96,13 @@ class ConnectionPool:
         if until > loop.time():
             await asyncio.sleep(until - loop.time())
         try:
-            connection = await ClientConnection.open(address, self._options.connection)
+            meters = self._meters.broker(address)
+            connection = await ClientConnection.open(address, self._options.connection, meters)
         except BarnabasError as error:
             pause = self._backoff(address).next_s()
             self._resting[address] = (loop.time() + pause, error)
             if isinstance(error, AuthenticationError):
+                self._meters.rejected.record(1)
                 self.refuse(error)
             raise
         self._resting.pop(address, None)
@@ -99,8 +112,20 @@ class ConnectionPool:
     def _opened(self, key: Key, task: "asyncio.Task[ClientConnection]") -> None:
         del self._opening[key]
         if not task.cancelled() and task.exception() is None:
-            self._connections[key] = task.result()
+            self._remove(key)
+            self._connections[key] = connection = task.result()
+            self._meters.opened.record(1)
+            if self._options.connection.authenticates:
+                self._meters.authenticated.record(1)
+            self.on_opened(connection)
             self._check_idle_later()
+
+    def _remove(self, key: Key) -> None:
+        """Closes and drops a connection, if there is one."""
+        connection = self._connections.pop(key, None)
+        if connection is not None:
+            connection.close()
+            self._meters.closed.record(1)
 
     def _check_idle_later(self) -> None:
         limit_s = self._options.connections_max_idle_ms / 1000
@@ -109,15 +134,14 @@ class ConnectionPool:
             self._idle_check = loop.call_later(limit_s / IDLE_CHECKS, self._close_idle)
 
     def _close_idle(self) -> None:
-        """Close what was not used for connections.max.idle.ms."""
+        """Closes connections that were not used for connections.max.idle.ms."""
         self._idle_check = None
         limit_s = self._options.connections_max_idle_ms / 1000
         now_s = asyncio.get_running_loop().time()
         for key, connection in list(self._connections.items()):
             idle = now_s - connection.last_used_s >= limit_s and not connection.in_flight
             if connection.closed or idle:
-                connection.close()
-                del self._connections[key]
+                self._remove(key)
         if self._connections:
             self._check_idle_later()
 

@@ -5,44 +5,44 @@ import inspect
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
-from barnabas.clients.core.apis.list_offsets import (
-    EARLIEST_TIMESTAMP,
-    LATEST_TIMESTAMP,
-    OffsetAndTimestamp,
-)
+from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
+from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.group._iteration_hot import iterate_async
 from barnabas.clients.group.aio_process import AioProcessRun
-from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
+from barnabas.clients.group.base import ConsumerBase, K, Offsets, OnCommit, V
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.fetch_buffer import empty_batch
-from barnabas.clients.group.membership_actions import Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, StepKind
 from barnabas.clients.group.process import ProcessOptions
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.model.config import merged
 from barnabas.model.errors import DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata
-from barnabas.model.ids import TopicPartition, as_topic_partition
+from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
 
 if TYPE_CHECKING:
     import pyarrow
 
     from barnabas.clients.group.aio_process import AioHandler
+    from barnabas.model.config_keys.keywords import ConsumerKeywords
 
 CLOSE_SECONDS = 30.0
 ITERATION_SECONDS = 1.0
 PING_SECONDS = 10.0
 LOOK_SECONDS = 0.05
-RECORDS_PER_TURN = 64
-"""Records that an iteration returns before it yields to the event loop."""
+SLICE_SECONDS = 0.005
+"""An iteration yields to the event loop after this time, for fetches and heartbeats."""
 T = TypeVar("T")
 
 
-class Consumer(ConsumerBase):
+class Consumer(ConsumerBase, Generic[K, V]):
     """Reads records of topics, alone or as a member of a group; inside a running event loop.
 
     >>> async def main():
@@ -51,17 +51,22 @@ class Consumer(ConsumerBase):
     ...         async for record in consumer:
     ...             print(record.offset, record.value)
 
-    As the blocking consumer, with `await` where that one waits. A listener's methods may be
-    coroutines. One task polls at a time.
+    Its calls are those of the blocking consumer; those that wait are coroutines. A listener's
+    methods may be coroutines. One task polls at a time.
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
-        self._settings = ConsumerSettings.parse({**(config or {}), **options})
-        self._bell = asyncio.Event()
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[ConsumerKeywords]"
+    ) -> None:
+        self._settings = ConsumerSettings.parse(merged(config, options))
+        self._event = asyncio.Event()
         self._woken = False
         self._polling = False
-        self._core = ConsumerCore(self._settings, self._bell.set)
+        self._core = ConsumerCore(self._settings, self._event.set, slice_s=SLICE_SECONDS)
         self._loop = asyncio.get_running_loop()
+        self._user = asyncio.current_task()
+        self._cancelled_in_poll = False
+        self._exit = LoopClient(self._finish_at_exit, lambda: 0)
         interruptible(self)
 
     # -- what is read --------------------------------------------------------------------------
@@ -86,15 +91,19 @@ class Consumer(ConsumerBase):
             self._subscribe(names, listener)
 
     async def unsubscribe(self) -> None:
-        """Leaves the group or drops the assignment; calls the listener for the revocation."""
+        """Leaves the group or drops the assignment; calls the listener for the revocation.
+
+        Commits nothing, as in Kafka's own clients: call `commit()` before, or the next member
+        reads the records after the last commit again.
+        """
         self._check_open()
-        await self._give_up_partitions()
+        await self._revoke_all(self._core.leaving_step())
         await self._core.unsubscribe()
         self._core.subscription.unsubscribe()
 
     # -- records -------------------------------------------------------------------------------
 
-    async def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:  # noqa: ASYNC109
+    async def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record[K, V]]]:  # noqa: ASYNC109
         """Returns up to `max.poll.records` records by partition.
 
         Automatic commits treat all records that earlier calls returned as processed.
@@ -107,7 +116,7 @@ class Consumer(ConsumerBase):
             OffsetError: a partition has no valid position and `auto.offset.reset` is `none`.
             DeserializationError: a deserializer raised; `seek()` past its offset to continue.
         """
-        await asyncio.sleep(0)  # fetches and heartbeats have their turn, whatever is buffered
+        await asyncio.sleep(0)  # lets fetches and heartbeats run, even if records are buffered
         limit = self._settings.max_poll_records
         return await self._poll(timeout, lambda: self._core.take_records(limit)) or {}
 
@@ -119,26 +128,24 @@ class Consumer(ConsumerBase):
             return empty_batch()
         return batch
 
-    async def __aiter__(self) -> AsyncIterator[Record]:
-        """Records one by one, for ever. Positions follow each record handed out."""
-        turns = count()
-        while not self._closed:
-            if next(turns) % RECORDS_PER_TURN == 0:
-                await asyncio.sleep(0)
-            found = await self._poll(ITERATION_SECONDS, lambda: self._core.take_records(1))
-            for records in (found or {}).values():
-                for record in records:
-                    yield record
+    def __aiter__(self) -> AsyncIterator[Record[K, V]]:
+        """Returns records one by one and waits for more; ends when the consumer is closed.
+
+        Each record counts as a poll(): it moves the position, and an automatic commit covers the
+        records before it. seek(), pause() and a rebalance take effect with the next record.
+        """
+        return iterate_async(self._core.reader, self._next_block)
 
     async def process(self, handler: "AioHandler", **options: Any) -> None:
-        """Await `handler(record)` for every record, until `wakeup()`, or `stop()` says so.
+        """Awaits `handler(record)` for every record until `wakeup()` is called.
 
-        As the blocking consumer's, with tasks instead of threads: `concurrency` handlers run at
-        once, `ordering` "partition" or "key" is the order that is kept. `on_error`: "stop" raises,
-        "retry" tries `retries` times first, "skip" logs, "dlq" sends the record by the asyncio
-        `producer` to `dead_letter_topic` (default: topic + ".dlq") with the reason in its headers.
-        Commits never pass a record that is not done; needs enable.auto.commit=false. A plain
-        function as handler holds up the loop while it runs. Further options: see `ProcessOptions`.
+        The same as in the blocking consumer, with tasks instead of threads: `concurrency` handlers
+        run at the same time; `ordering` is "partition" or "key". `on_error` is "stop" (raise),
+        "retry" (`retries` attempts, then raise), "skip" (log) or "dlq" (send the record with the
+        asyncio `producer` to `dead_letter_topic`, by default the topic + ".dlq", with the reason in
+        headers). A commit never passes an unfinished record; needs enable.auto.commit=false. A
+        plain function as handler blocks the loop while it runs. Further options: see
+        `ProcessOptions`.
 
         >>> async def handle(record):
         ...     await store(record.value)
@@ -158,13 +165,15 @@ class Consumer(ConsumerBase):
     def wakeup(self) -> None:
         """Makes the current or next poll() raise WakeupError."""
         self._woken = True
-        self._bell.set()
+        self._core.reader.interrupt()
+        self._event.set()
 
     def interrupt(self) -> None:
         """Ends the current poll() when the program receives SIGTERM. Any thread may call it."""
-        self._woken = True  # At once: a task that leaves the loop no turn looks at it, too.
-        with suppress(RuntimeError):  # The loop is closed, and this consumer with it.
-            self._loop.call_soon_threadsafe(self._bell.set)
+        self._woken = True  # Set directly: a task that never yields to the loop checks it too.
+        self._core.reader.interrupt()
+        with suppress(RuntimeError):  # The loop is closed, so this consumer is closed too.
+            self._loop.call_soon_threadsafe(self._event.set)
 
     # -- offsets -------------------------------------------------------------------------------
 
@@ -241,11 +250,25 @@ class Consumer(ConsumerBase):
         self._check_open()
         await self._core.ping(timeout)
 
-    async def wait_for_assignment(self, timeout: float | None = None) -> set[TopicPartition]:  # noqa: ASYNC109
-        """Wait until the group has given this consumer its partitions, with their positions.
+    async def client_instance_id(self, timeout: float = PING_SECONDS) -> Uuid:  # noqa: ASYNC109
+        """Returns the id under which this client pushes its metrics (KIP-714).
 
-        As the blocking consumer's: returns the partitions; raises DeadlineError after `timeout`
-        seconds, naming what is missing, and whatever poll() would raise.
+        Args:
+            timeout: seconds to wait for a broker.
+
+        Raises:
+            LocalError: enable.metrics.push is false.
+            BrokerError: the brokers do not collect metrics of clients.
+            DeadlineError: there is no response after `timeout` seconds.
+        """
+        self._check_open()
+        return await self._core.client.client_instance_id(timeout)
+
+    async def wait_for_assignment(self, timeout: float | None = None) -> set[TopicPartition]:  # noqa: ASYNC109
+        """Waits until this consumer has its partitions and their positions; returns the partitions.
+
+        Raises DeadlineError after `timeout` seconds, with the missing condition in its message, and
+        the same errors as poll().
         """
         self._check_reads()
         with self._one_task():
@@ -255,15 +278,17 @@ class Consumer(ConsumerBase):
     # -- the end -------------------------------------------------------------------------------
 
     async def close(self, timeout: float = CLOSE_SECONDS) -> None:  # noqa: ASYNC109
-        """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""
+        """Commits if commits are automatic, leaves the group and closes connections. Idempotent.
+
+        A consumer that is never closed does the same when `asyncio.run` shuts its loop down, or
+        at exit; without the commit if the task that used it failed.
+        """
         if self._closed:
             return
         try:
-            await self._give_up_partitions()
+            await self._finish(timeout, commit=True)
         finally:
-            self._closed = True
-            not_interruptible(self)
-            await self._core.close(timeout)
+            await self._exit.closed()
 
     async def __aenter__(self) -> Self:
         return self
@@ -278,6 +303,14 @@ class Consumer(ConsumerBase):
 
     # -- inside --------------------------------------------------------------------------------
 
+    async def _next_block(self) -> bool:
+        """Loads a block of records for the iteration; returns False if the consumer is closed."""
+        while not self._closed:
+            await asyncio.sleep(0)
+            if await self._poll(ITERATION_SECONDS, self._core.load_block):
+                return True
+        return False
+
     async def _poll(self, timeout_s: float, take: Callable[[], T]) -> T | None:
         self._check_reads()
         with self._one_task():
@@ -289,8 +322,13 @@ class Consumer(ConsumerBase):
         if self._polling:
             raise ConcurrentUseError("another task polls this consumer: one at a time")
         self._polling = True
+        self._user = asyncio.current_task()
+        self._cancelled_in_poll = False
         try:
             yield
+        except asyncio.CancelledError:
+            self._cancelled_in_poll = True
+            raise
         finally:
             self._polling = False
             self._core.end_poll()
@@ -299,7 +337,7 @@ class Consumer(ConsumerBase):
         loop = asyncio.get_running_loop()
         deadline_s = loop.time() + limit_s
         while True:
-            self._bell.clear()
+            self._event.clear()
             self._raise_wakeup()
             await self._run_steps()
             self._core.raise_failures()
@@ -308,13 +346,13 @@ class Consumer(ConsumerBase):
                 return self.assignment()
             if loop.time() >= deadline_s:
                 raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
-            await self._ring_or(min(deadline_s, loop.time() + LOOK_SECONDS))
+            await self._wait_until(min(deadline_s, loop.time() + LOOK_SECONDS))
 
-    async def _ring_or(self, deadline_s: float) -> None:
+    async def _wait_until(self, deadline_s: float) -> None:
         """Waits for data, a rebalance step or a failure, at most until the deadline."""
         try:
             async with asyncio.timeout_at(deadline_s):
-                await self._bell.wait()
+                await self._event.wait()
         except TimeoutError:
             pass
 
@@ -326,7 +364,8 @@ class Consumer(ConsumerBase):
     async def _until(self, deadline_s: float, take: Callable[[], T]) -> T | None:
         loop = asyncio.get_running_loop()
         while True:
-            self._bell.clear()
+            self._event.clear()
+            self._core.reader.resume()
             self._raise_wakeup()
             await self._run_steps()
             found = take() if self._core.buffer.ready else None
@@ -335,7 +374,7 @@ class Consumer(ConsumerBase):
             self._core.raise_failures()
             if loop.time() >= deadline_s:
                 return None
-            await self._ring_or(deadline_s)
+            await self._wait_until(deadline_s)
 
     async def _run_steps(self) -> None:
         step = self._core.take_step()
@@ -349,7 +388,7 @@ class Consumer(ConsumerBase):
         finally:
             self._core.step_done(step)
 
-    async def _run_step(self, step: Step) -> None:
+    async def _run_step(self, step: AssignmentStep) -> None:
         call = self._core.listener_call(step)
         if step.kind is StepKind.ASSIGN:
             self._core.apply_step(step)
@@ -360,11 +399,45 @@ class Consumer(ConsumerBase):
         finally:
             self._core.apply_step(step)
 
-    async def _give_up_partitions(self) -> None:
+    async def _finish(self, timeout_s: float, *, commit: bool) -> None:
+        """Commits and revokes all partitions if `commit` is set, then leaves the group."""
+        self._core.end_block()
+        try:
+            if commit:
+                await self._commit_and_revoke()
+        finally:
+            self._closed = True
+            not_interruptible(self)
+            await self._core.close(timeout_s)
+
+    async def _finish_at_exit(self, timeout_s: float) -> None:
+        if not self._closed:
+            await self._finish(timeout_s, commit=not self._user_failed())
+
+    def _user_failed(self) -> bool:
+        """Returns whether the task that polls ended while it processed records.
+
+        Those records must be read again, so nothing is committed. A task that was cancelled inside
+        poll() has processed all records that poll() returned before.
+        """
+        task = self._user
+        if task is None or not task.done():
+            return False
+        if task.cancelled():
+            return not self._cancelled_in_poll
+        error = task.exception()
+        return error is not None and not isinstance(error, SystemExit)
+
+    async def _commit_and_revoke(self) -> None:
+        """Commits if commits are automatic, then revokes all partitions."""
         step = self._core.leaving_step()
         offsets = self._core.commit_before(step)
         if offsets:
             await self._core.commit_before_leaving(offsets)
+        await self._revoke_all(step)
+
+    async def _revoke_all(self, step: AssignmentStep) -> None:
+        """Calls the listener and drops the partitions that the group assigned."""
         if self._core.subscription.uses_group:
             await self._run_step(step)
 

@@ -1,7 +1,7 @@
 """`DatabaseSink` for asyncio: results and offsets in one transaction, off the event loop.
 
-DB-API drivers block, so all statements run in one thread of the sink's own. The transaction and its
-fencing are the blocking sink's.
+DB-API drivers block, so all statements run in one thread that belongs to the sink. The blocking
+sink implements the transaction and its fencing.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class DatabaseSink:
-    """Consumes into a database from asyncio; `group` tells apart several consumers of one table.
+    """Consumes into a database from asyncio; `group` distinguishes the consumers of one table.
 
     `connect` is called without arguments in the sink's thread and returns a DB-API connection,
     which is used in that thread only. Close the sink, or use `async with`.
@@ -34,7 +34,7 @@ class DatabaseSink:
     ...         while True:
     ...             await sink.consume(consumer, write)
 
-    Commit nothing to Kafka beside it: set enable.auto.commit=false. For one task at a time.
+    Do not commit to Kafka as well: set enable.auto.commit=false. One task at a time may use it.
     """
 
     def __init__(
@@ -63,22 +63,22 @@ class DatabaseSink:
         await self.close()
 
     async def create_table(self) -> None:
-        """Make the table of offsets, if it is not there."""
+        """Creates the table of offsets if it does not exist."""
         await self._run(lambda sink: sink.create_table())
 
     async def offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offset to read next, of each partition that has one."""
+        """Returns the stored next offset of each partition that has one."""
         return await self._run(lambda sink: sink.offsets(partitions))
 
     async def subscribe(self, consumer: "Consumer", topics: Iterable[str]) -> None:
-        """Subscribe so that every partition goes on from its offset in the database."""
+        """Subscribes; every partition continues at its offset in the database."""
         await consumer.subscribe(topics, _SeekToStored(self, consumer))
 
     async def consume(self, consumer: "Consumer", write: Write, timeout: float = 1.0) -> int:  # noqa: ASYNC109
-        """Poll once and store what came, records and offsets together; how many there were.
+        """Polls once, stores records and offsets in one transaction, returns the number of records.
 
-        `write(cursor, records)` runs in the sink's thread. When anything fails nothing is stored,
-        the consumer goes back to what is, and the error is raised.
+        `write(cursor, records)` runs in the sink's thread. If a step fails, nothing is stored, the
+        consumer seeks back to the stored offsets, and the error is raised.
         """
         polled = await consumer.poll(timeout)
         if not polled:
@@ -96,13 +96,13 @@ class DatabaseSink:
         return sum(len(records) for records in polled.values())
 
     async def take_over(self, consumer: "Consumer", partitions: Sequence[TopicPartition]) -> None:
-        """Partitions just assigned: go on where the database stands."""
+        """Seeks newly assigned partitions to their stored offsets."""
         stands = await self._run(lambda sink: sink.reload(partitions))
         for topic_partition, offset in stands.items():
             consumer.seek(topic_partition, offset)
 
     async def close(self) -> None:
-        """Close the connection and end the thread."""
+        """Closes the connection and ends the thread."""
         if self._connection is not None:
             connection, self._connection, self._made = self._connection, None, None
             await asyncio.get_running_loop().run_in_executor(self._thread, connection.close)
@@ -114,7 +114,7 @@ class DatabaseSink:
         )
 
     def _sink(self) -> BlockingSink:
-        """In the sink's thread: connects at the first use."""
+        """Returns the blocking sink; connects on first use. Runs in the sink's thread."""
         if self._made is None:
             self._connection = self._connect()
             self._made = BlockingSink(self._connection, **self._options)

@@ -13,14 +13,15 @@ from typing import Any, Protocol
 
 from barnabas.clients.group.errors import CommitFailedError, WakeupError
 from barnabas.clients.group.failures import FailurePolicy
-from barnabas.clients.group.offset_tracker import OffsetTracker
 from barnabas.clients.group.process import (
     DRAIN_SECONDS,
     POLL_SECONDS,
+    Job,
+    OffsetTracker,
     PausableConsumer,
     ProcessOptions,
+    route_by,
 )
-from barnabas.clients.group.workers import Job, route_by
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition

@@ -1,49 +1,66 @@
-"""The half of a consumer that waits for nothing: both flavours share it word for word."""
+"""The calls that the blocking and the asyncio consumer share; none of them blocks."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.group.core import ConsumerCore
-from barnabas.clients.group.offset_reset import EARLIEST, LATEST, OffsetReset
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.clients.group.subscription import EARLIEST, LATEST, AssignedPartition, OffsetReset
+from barnabas.clients.metrics.metric_types import MetricValues
 from barnabas.model.errors import BarnabasError, ClosedError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.model.topic_names import topic_name_problem
+
+if TYPE_CHECKING:
+    # The default makes `Consumer` valid without parameters; `typing` supports it since Python 3.13.
+    from typing_extensions import TypeVar
+
+    K = TypeVar("K", default=Any)
+    V = TypeVar("V", default=Any)
+else:
+    from typing import TypeVar
+
+    K = TypeVar("K")
+    V = TypeVar("V")
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata | int]
 OnCommit = Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
 
 
 class ConsumerBase:
-    """Positions, pauses and figures. Used by one thread or task at a time."""
+    """Assignment, positions, pauses and metrics. One thread or task at a time may use it."""
 
     _settings: ConsumerSettings
     _core: ConsumerCore
     _closed = False
 
-    # -- what is read --------------------------------------------------------------------------
+    # -- subscription --------------------------------------------------------------------------
 
     def assignment(self) -> set[TopicPartition]:
-        """The partitions that are read now."""
+        """Returns the partitions that are assigned to this consumer."""
         return set(self._core.subscription.assigned())
 
     def subscription(self) -> set[str]:
-        """The topics subscribed to, for a pattern those that fit it now."""
+        """Returns the subscribed topics; for a pattern, the topics that match it now."""
         return set(self._core.subscription.topics)
 
     def assign(self, partitions: Iterable[TopicPartition | tuple[str, int]]) -> None:
-        """Read exactly these partitions, without a group's say; none ends the assignment.
+        """Reads exactly these partitions, without group management.
 
-        Raises LocalError for a name that no topic can have, and while topics are subscribed.
+        Args:
+            partitions: an empty list ends the assignment and commits nothing.
+
+        Raises:
+            LocalError: a topic name is invalid, or topics are subscribed.
         """
         self._check_open()
         chosen = [_readable(topic_partition) for topic_partition in partitions]
         if not chosen and self._core.subscription.uses_group:
             raise LocalError("assign([]): this consumer is subscribed, call unsubscribe()")
-        self._core.commit_soon()
         if chosen:
+            self._core.commit_soon()
             self._core.subscription.assign(chosen)
         else:
             self._core.subscription.unsubscribe()
@@ -67,50 +84,69 @@ class ConsumerBase:
     # -- positions -----------------------------------------------------------------------------
 
     def seek(self, partition: TopicPartition, offset: int | OffsetAndMetadata) -> None:
-        """Read on from `offset`; an epoch beside it is checked against the log first."""
+        """Sets the position: the next record that is returned has this offset or a higher one.
+
+        Args:
+            partition: an assigned partition.
+            offset: with an `OffsetAndMetadata`, its leader epoch is checked against the log first.
+
+        Raises:
+            LocalError: the partition is not assigned, or the offset is negative.
+
+        >>> consumer.seek(TopicPartition("orders", 0), 42)  # doctest: +SKIP
+        """
         at = OffsetAndMetadata(offset) if isinstance(offset, int) else offset
         if at.offset < 0:
             raise LocalError(f"{partition}: {at.offset} is not an offset")
         self._change([partition], lambda state: state.move_to_checked(at.offset, at.leader_epoch))
 
     def seek_to_beginning(self, *partitions: TopicPartition) -> None:
-        """To the first offset there is; of all partitions when none is named."""
+        """Moves partitions, by default all assigned ones, to the start of their logs."""
         self._reset(partitions, EARLIEST)
 
     def seek_to_end(self, *partitions: TopicPartition) -> None:
-        """To the offset of the next record to come; of all partitions when none is named."""
+        """Moves partitions, by default all assigned ones, to the end of their logs."""
         self._reset(partitions, LATEST)
 
     def pause(self, *partitions: TopicPartition) -> None:
-        """Return no records of these until `resume`; what was fetched ahead is kept."""
-        self._change(partitions, lambda state: setattr(state, "paused", True))
+        """Returns no records of these partitions until `resume`; fetched records are kept."""
+        self._change(partitions, AssignedPartition.pause)
 
     def resume(self, *partitions: TopicPartition) -> None:
+        """Returns records of paused partitions again."""
         self._change(partitions, lambda state: setattr(state, "paused", False))
 
     def paused(self) -> set[TopicPartition]:
+        """Returns the partitions that `pause` has stopped."""
         return {state.partition for state in self._core.subscription.states() if state.paused}
 
-    # -- figures -------------------------------------------------------------------------------
+    # -- metrics -------------------------------------------------------------------------------
 
     def lag(self, partition: TopicPartition) -> int | None:
-        """Records between the position and the end as last told; None before that is known."""
+        """Returns the records between the position and the end of the log; None if unknown."""
         state = self._core.subscription.require(partition)
         return state.lag(self._settings.committed_only)
 
-    def metrics(self) -> dict[str, Any]:
-        """Figures of this moment: per partition position, lag and lead; bytes fetched ahead."""
+    def metrics(self) -> MetricValues:
+        """Returns the current metrics, under Kafka's names (docs/metrics.md). Any thread.
+
+        >>> consumer.metrics().value("records-lag", topic="orders", partition=0)  # doctest: +SKIP
+        42.0
+        """
+        return MetricValues(self._core.metrics.read(), self._former_metrics())
+
+    def _former_metrics(self) -> dict[str, Any]:
+        """Returns the dictionary that metrics() returned before; its keys are deprecated."""
         states = self._core.subscription.states()
+        committed_only = self._settings.committed_only
         return {
             "buffered-bytes": self._core.buffer.total_bytes,
             "assigned-partitions": len(states),
-            "records-lag-max": max(
-                (state.lag(self._settings.committed_only) or 0 for state in states), default=0
-            ),
+            "records-lag-max": max((s.lag(committed_only) or 0 for s in states), default=0),
             "partitions": {
                 state.partition: {
                     "position": state.offset if state.has_position else None,
-                    "records-lag": state.lag(self._settings.committed_only),
+                    "records-lag": state.lag(committed_only),
                     "records-lead": state.lead(),
                     "paused": state.paused,
                 }
@@ -119,7 +155,7 @@ class ConsumerBase:
         }
 
     def group_metadata(self) -> GroupMetadata:
-        """Who this consumer is to its group: for `send_offsets_to_transaction`."""
+        """Returns the identity of this group member, for `send_offsets_to_transaction`."""
         found = self._core.group_metadata()
         if found is None:
             raise LocalError("group_metadata() needs the configuration group.id")
@@ -127,9 +163,9 @@ class ConsumerBase:
 
     # -- inside --------------------------------------------------------------------------------
 
-    def _reset(self, partitions: Collection[TopicPartition], to: OffsetReset) -> None:
+    def _reset(self, partitions: Collection[TopicPartition], reset: OffsetReset) -> None:
         chosen = partitions or self._core.subscription.assigned()
-        self._change(chosen, lambda state: state.ask_for(to))
+        self._change(chosen, lambda state: state.ask_for(reset))
 
     def _change(self, partitions: Collection[TopicPartition], change: Any) -> None:
         self._check_open()
@@ -166,13 +202,13 @@ def _readable(topic_partition: object) -> TopicPartition:
     topic_partition = as_topic_partition(topic_partition)
     _check_name(topic_partition.topic)
     if topic_partition.partition < 0:
-        raise LocalError(f"{topic_partition}: a partition number is not negative")
+        raise LocalError(f"{topic_partition}: a partition number must not be negative")
     return topic_partition
 
 
 def _check_name(topic: object) -> None:
     if not isinstance(topic, str):
-        raise TypeError(f"a topic is named by a str, not {topic!r}")
+        raise TypeError(f"the name of a topic must be a str, not {topic!r}")
     problem = topic_name_problem(topic)
     if problem is not None:
         raise LocalError(problem)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from barnabas.clients.assignors.port import Assignment, Assignor, MemberSubscription
 from barnabas.clients.group.classic_protocol import decode_subscription, encode_subscription
-from barnabas.clients.group.membership_actions import Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
@@ -66,7 +66,7 @@ class ClassicAssignment:
             for assignor in self._settings.assignors
         }
 
-    def apply_step(self, step: Step) -> None:
+    def apply_step(self, step: AssignmentStep) -> None:
         """Applies a step that the polling thread has run."""
         assigns = step.kind is StepKind.ASSIGN
         self.owned = self.assigned if assigns else self.owned - step.partitions

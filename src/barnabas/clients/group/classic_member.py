@@ -26,10 +26,10 @@ from barnabas.clients.group.classic_protocol import (
 )
 from barnabas.clients.group.membership_actions import (
     Action,
+    AssignmentStep,
     Divide,
     Removal,
     Send,
-    Step,
     StepKind,
 )
 from barnabas.clients.group.settings import GroupSettings
@@ -43,7 +43,7 @@ from barnabas.wire.messages.join_group import JoinGroupResponse
 from barnabas.wire.messages.sync_group import SyncGroupResponse
 
 
-class State(enum.Enum):
+class ClassicMemberState(enum.Enum):
     """The state of a classic member.
 
     IDLE: not subscribed. UNJOINED: joins at the next poll(). PREPARING: the polling thread
@@ -66,10 +66,25 @@ class State(enum.Enum):
     STABLE = "stable"
 
 
-BEATING = frozenset({State.PREPARING, State.REVOKING, State.ASSIGNING, State.STABLE})
+BEATING = frozenset(
+    {
+        ClassicMemberState.PREPARING,
+        ClassicMemberState.REVOKING,
+        ClassicMemberState.ASSIGNING,
+        ClassicMemberState.STABLE,
+    }
+)
 """States in which the member sends heartbeats: it has joined and has no parked request."""
 
-JOINING = frozenset({State.READY, State.JOINING, State.DIVIDING, State.SYNC_DUE, State.SYNCING})
+JOINING = frozenset(
+    {
+        ClassicMemberState.READY,
+        ClassicMemberState.JOINING,
+        ClassicMemberState.DIVIDING,
+        ClassicMemberState.SYNC_DUE,
+        ClassicMemberState.SYNCING,
+    }
+)
 """States between JoinGroup and the next generation, without the polling thread."""
 
 FATAL = frozenset(
@@ -98,14 +113,14 @@ class ClassicMember:
     def __init__(self, settings: GroupSettings, retry_backoff_ms: int) -> None:
         self._settings = settings
         self._backoff_ms = retry_backoff_ms
-        self._state = State.IDLE
+        self._state = ClassicMemberState.IDLE
         self._identity = ClassicIdentity(settings)
         self._topics: frozenset[str] = frozenset()
         self._assignment = ClassicAssignment(settings)
         self._leader_assignment = LeaderAssignment(settings.assignors[0])
         self._sync: Message | None = None
         self._in_flight = False
-        self._open_step: Step | None = None
+        self._open_step: AssignmentStep | None = None
         self._retry_at_ms = 0
         self._heartbeat_at_ms = 0
         self._reason = "first join"
@@ -124,16 +139,16 @@ class ClassicMember:
         return self._identity.removal
 
     @property
-    def state(self) -> State:
+    def state(self) -> ClassicMemberState:
         return self._state
 
     @property
     def settled(self) -> bool:
-        return self._state in (State.STABLE, State.IDLE)
+        return self._state in (ClassicMemberState.STABLE, ClassicMemberState.IDLE)
 
     @property
     def losing(self) -> bool:
-        return self._state is State.LOSING and (
+        return self._state is ClassicMemberState.LOSING and (
             self._open_step is None or self._open_step.kind is not StepKind.LOST
         )
 
@@ -145,17 +160,17 @@ class ClassicMember:
         self._open_step = None
 
     def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
-        if self._state is State.IDLE:
-            self._state = State.UNJOINED
+        if self._state is ClassicMemberState.IDLE:
+            self._state = ClassicMemberState.UNJOINED
             self._reason = "first join"
         elif topics != self._topics:
             self.rejoin("the subscription changed")
         self._topics = topics
 
     def rejoin(self, reason: str) -> None:
-        if self._state is State.STABLE:
+        if self._state is ClassicMemberState.STABLE:
             self._begin(reason)
-        elif self._state not in (State.IDLE, State.UNJOINED):
+        elif self._state not in (ClassicMemberState.IDLE, ClassicMemberState.UNJOINED):
             self._again = reason
 
     # -- requests ------------------------------------------------------------------------------
@@ -177,36 +192,36 @@ class ClassicMember:
             return max(self._heartbeat_at_ms, self._retry_at_ms)
         return max(self._retry_at_ms, now_ms) if self._retry_at_ms > now_ms else now_ms + FOREVER_MS
 
-    def _next_step(self, now_ms: int) -> Step | None:
+    def _next_step(self, now_ms: int) -> AssignmentStep | None:
         if self._open_step is not None:
             return None
         holdings = self._assignment
-        if self._state is State.LOSING and not holdings.owned:
-            self._state = State.UNJOINED
+        if self._state is ClassicMemberState.LOSING and not holdings.owned:
+            self._state = ClassicMemberState.UNJOINED
         match self._state:
-            case State.UNJOINED if self.fatal is None and not self._in_flight:
+            case ClassicMemberState.UNJOINED if self.fatal is None and not self._in_flight:
                 self._began_ms = now_ms
-                self._state = State.PREPARING
+                self._state = ClassicMemberState.PREPARING
                 return self._step(StepKind.PREPARE, holdings.to_give_up(self._topics))
-            case State.LOSING:
+            case ClassicMemberState.LOSING:
                 return self._step(StepKind.LOST, holdings.owned)
-            case State.REVOKING:
+            case ClassicMemberState.REVOKING:
                 return self._step(StepKind.REVOKE, holdings.surplus)
-            case State.ASSIGNING:
+            case ClassicMemberState.ASSIGNING:
                 return self._step(StepKind.ASSIGN, holdings.missing)
         return None
 
     def _next_request(self, now_ms: int) -> Send | Divide | None:
         settings = self._settings
-        if self._state is State.READY:
-            self._state = State.JOINING
+        if self._state is ClassicMemberState.READY:
+            self._state = ClassicMemberState.JOINING
             subscriptions = self._assignment.subscriptions(self._topics)
             request = join_request(settings, self._identity.member_id, subscriptions, self._reason)
             return Send(request, settings.max_poll_interval_ms + JOIN_SLACK_MS)
-        if self._state is State.DIVIDING:
+        if self._state is ClassicMemberState.DIVIDING:
             return Divide(self._leader_assignment.topics)
-        if self._state is State.SYNC_DUE and self._sync is not None:
-            self._state = State.SYNCING
+        if self._state is ClassicMemberState.SYNC_DUE and self._sync is not None:
+            self._state = ClassicMemberState.SYNCING
             return Send(self._sync, settings.max_poll_interval_ms + JOIN_SLACK_MS)
         beating = self._state in BEATING and self._identity.generation >= 0
         if beating and now_ms >= self._heartbeat_at_ms:
@@ -214,35 +229,35 @@ class ClassicMember:
             return Send(heartbeat_request(self.group))
         return None
 
-    def _step(self, kind: StepKind, partitions: frozenset[TopicPartition]) -> Step:
-        self._open_step = Step(kind, partitions)
+    def _step(self, kind: StepKind, partitions: frozenset[TopicPartition]) -> AssignmentStep:
+        self._open_step = AssignmentStep(kind, partitions)
         return self._open_step
 
     # -- steps of the polling thread -----------------------------------------------------------
 
-    def step_done(self, step: Step, now_ms: int) -> None:
+    def step_done(self, step: AssignmentStep, now_ms: int) -> None:
         if step is not self._open_step:
             return
         self._open_step = None
         self._assignment.apply_step(step)
-        if self._state is State.LOSING and step.kind is not StepKind.LOST:
+        if self._state is ClassicMemberState.LOSING and step.kind is not StepKind.LOST:
             return  # Removed meanwhile: the owned partitions are lost next.
         match step.kind:
             case StepKind.PREPARE:
-                self._state = State.READY
+                self._state = ClassicMemberState.READY
             case StepKind.LOST:
                 self._assignment.unsettle()
-                self._state = State.UNJOINED
+                self._state = ClassicMemberState.UNJOINED
             case StepKind.REVOKE:
                 self._again = "partitions were given up"
-                self._state = State.ASSIGNING
+                self._state = ClassicMemberState.ASSIGNING
             case StepKind.ASSIGN:
                 self._settle(now_ms, len(step.partitions))
 
     def _settle(self, now_ms: int, added: int) -> None:
         generation = self._identity.generation
         self._assignment.settle(generation)
-        self._state = State.STABLE
+        self._state = ClassicMemberState.STABLE
         logger.info(
             "group %s: member %s in generation %d by %s, %s: %d partitions (%d new), %d ms",
             self._settings.group_id,
@@ -275,8 +290,12 @@ class ClassicMember:
         self._retry_at_ms = now_ms + self._backoff_ms
         if isinstance(error, BrokerError) and error.code in FATAL:
             self._give_up(error.code, error.message)
-        elif self._state in (State.JOINING, State.SYNCING, State.DIVIDING):
-            self._state = State.READY
+        elif self._state in (
+            ClassicMemberState.JOINING,
+            ClassicMemberState.SYNCING,
+            ClassicMemberState.DIVIDING,
+        ):
+            self._state = ClassicMemberState.READY
 
     def _joined(self, response: JoinGroupResponse, now_ms: int) -> None:
         code = ErrorCode.of(response.error_code)
@@ -295,12 +314,12 @@ class ClassicMember:
             return
         self._leader_assignment = division
         if division.members:
-            self._state = State.DIVIDING
+            self._state = ClassicMemberState.DIVIDING
         else:
             self._hand_in({})
 
     def _join_refused(self, code: ErrorCode, response: JoinGroupResponse, now_ms: int) -> None:
-        self._state = State.READY
+        self._state = ClassicMemberState.READY
         if code is ErrorCode.MEMBER_ID_REQUIRED:
             self._identity.member_id = response.member_id
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
@@ -310,23 +329,23 @@ class ClassicMember:
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
         self._in_flight = False
-        if self._state is not State.DIVIDING:
+        if self._state is not ClassicMemberState.DIVIDING:
             return
         try:
             assignment = self._leader_assignment.assign(counts)
         except LocalError as error:
             self.fatal = error
-            self._state = State.LOSING
+            self._state = ClassicMemberState.LOSING
             return
         self._hand_in(assignment)
 
     def _hand_in(self, assignment: Assignment) -> None:
         self._sync = sync_request(self.group, self._leader_assignment.assignor.name, assignment)
-        self._state = State.SYNC_DUE
+        self._state = ClassicMemberState.SYNC_DUE
 
     def _synced(self, response: SyncGroupResponse, now_ms: int) -> None:
         code = ErrorCode.of(response.error_code)
-        self._state = State.READY
+        self._state = ClassicMemberState.READY
         if code is ErrorCode.NONE:
             self._take(bytes(response.assignment), now_ms)
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
@@ -350,18 +369,22 @@ class ClassicMember:
             self._join_again(f"an assignment is unreadable: {error}", now_ms)
             return
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
-        self._state = State.REVOKING if self._assignment.surplus else State.ASSIGNING
+        self._state = (
+            ClassicMemberState.REVOKING
+            if self._assignment.surplus
+            else ClassicMemberState.ASSIGNING
+        )
 
     def _join_again(self, why: str, now_ms: int) -> None:
         logger.warning("group %s: %s", self._settings.group_id, why)
-        self._state = State.READY
+        self._state = ClassicMemberState.READY
         self._retry_at_ms = now_ms + self._backoff_ms
 
     def _heard(self, code: ErrorCode, now_ms: int) -> None:
         if code is ErrorCode.NONE or self._state not in BEATING:
             return
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
-            if self._state is not State.PREPARING:
+            if self._state is not ClassicMemberState.PREPARING:
                 self.rejoin("the group is rebalancing")
         elif code in OUT:
             self._fenced(code.name, now_ms)
@@ -384,7 +407,7 @@ class ClassicMember:
 
     def leave(self, reason: str) -> Message | None:
         request = self._leave_request(reason)
-        self._state, self._open_step, self._in_flight = State.IDLE, None, False
+        self._state, self._open_step, self._in_flight = ClassicMemberState.IDLE, None, False
         self._identity.forget()
         self._assignment = ClassicAssignment(self._settings)
         self._again, self.fatal = None, None
@@ -392,11 +415,13 @@ class ClassicMember:
         return request
 
     def _leave_request(self, reason: str) -> Message | None:
-        return None if self._state is State.IDLE else self._identity.leave_request(reason)
+        return (
+            None if self._state is ClassicMemberState.IDLE else self._identity.leave_request(reason)
+        )
 
     def _begin(self, reason: str) -> None:
         self._reason = reason
-        self._state = State.UNJOINED
+        self._state = ClassicMemberState.UNJOINED
 
     def _fenced(self, reason: str, now_ms: int) -> None:
         """Drops the partitions and joins again after the group removed this member."""
@@ -405,10 +430,10 @@ class ClassicMember:
         self._reason = f"joined again after {reason}"
         self._began_ms = now_ms
         self._retry_at_ms = now_ms
-        self._state = State.LOSING
+        self._state = ClassicMemberState.LOSING
 
     def _give_up(self, code: ErrorCode, message: str | None = None) -> None:
         self.fatal = BrokerError(
             code, f"group {self._settings.group_id!r}: {message or code.explanation}"
         )
-        self._state = State.LOSING
+        self._state = ClassicMemberState.LOSING

@@ -44,7 +44,7 @@ def encode_subscription(
     user_data: bytes | None,
     rack: str,
 ) -> bytes:
-    """What a member tells the group's leader; begins with its version."""
+    """Encodes the subscription that a member sends to the leader; begins with its version."""
     message = ConsumerProtocolSubscription(
         topics=sorted(topics),
         user_data=user_data,
@@ -87,7 +87,7 @@ def encode_assignment(topic_partitions: Iterable[TopicPartition]) -> bytes:
 
 
 def decode_assignment(data: bytes) -> frozenset[TopicPartition]:
-    """What a leader gave this member; an empty answer is an empty assignment."""
+    """Decodes the assigned partitions; no bytes mean no partitions."""
     if not data:
         return frozenset()
     version, body = _split(data)

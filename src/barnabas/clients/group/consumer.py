@@ -1,8 +1,8 @@
 """The blocking consumer; a loop thread fetches records and sends heartbeats.
 
-The caller's thread decodes the prefetched batches, so no record crosses a thread by itself. One
-thread at a time may use a consumer; only `wakeup()` may be called from any thread. A consumer does
-not work after a fork.
+The caller's thread decodes the prefetched batches, so records are passed between threads in
+batches, not one by one. One thread at a time may use a consumer; only `wakeup()` may be called from
+any thread. A consumer does not work after a fork.
 """
 
 import re
@@ -11,30 +11,30 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
-from barnabas.clients.core.apis.list_offsets import (
-    EARLIEST_TIMESTAMP,
-    LATEST_TIMESTAMP,
-    OffsetAndTimestamp,
-)
+from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.exit_hooks import close_at_exit, closed, park_daemon_thread
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.clients.group.base import ConsumerBase, Offsets, OnCommit
+from barnabas.clients.group.base import ConsumerBase, K, Offsets, OnCommit, V
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.fetch_buffer import empty_batch
-from barnabas.clients.group.membership_actions import Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, StepKind
 from barnabas.clients.group.process import ProcessOptions, ProcessRun
 from barnabas.clients.group.settings import ConsumerSettings
+from barnabas.model.config import merged
 from barnabas.model.errors import BarnabasError, DeadlineError
 from barnabas.model.group_metadata import OffsetAndMetadata
-from barnabas.model.ids import TopicPartition, as_topic_partition
+from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
 
 if TYPE_CHECKING:
     import pyarrow
+
+    from barnabas.model.config_keys.keywords import ConsumerKeywords
 
 
 class OneThread:
@@ -77,7 +77,7 @@ LOOK_SECONDS = 0.05
 T = TypeVar("T")
 
 
-class Consumer(ConsumerBase):
+class Consumer(ConsumerBase, Generic[K, V]):
     """Reads records of topics, alone or as a member of a group.
 
     Args:
@@ -98,14 +98,18 @@ class Consumer(ConsumerBase):
     `poll()` calls it.
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
-        self._settings = ConsumerSettings.parse({**(config or {}), **options})
-        self._bell = threading.Event()
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[ConsumerKeywords]"
+    ) -> None:
+        self._settings = ConsumerSettings.parse(merged(config, options))
+        self._event = threading.Event()
         self._woken = False
         self._one_thread = OneThread()
         self._callbacks: list[Callable[[], Any]] = []
         self._thread = LoopThread("barnabas-consumer")
-        self._core: ConsumerCore = self._thread.call(_make_core(self._settings, self._bell.set))
+        self._core: ConsumerCore = self._thread.call(
+            _make_core(self._settings, self._event.set, self._next_block)
+        )
         self._exiting = False
         close_at_exit(self)
         interruptible(self)
@@ -131,10 +135,14 @@ class Consumer(ConsumerBase):
                 self._subscribe(names, listener)
 
     def unsubscribe(self) -> None:
-        """Leaves the group or drops the assignment; calls the listener for the revocation."""
+        """Leaves the group or drops the assignment; calls the listener for the revocation.
+
+        Commits nothing, as in Kafka's own clients: call `commit()` before, or the next member
+        reads the records after the last commit again.
+        """
         with self._one_thread:
             self._check_open()
-            self._give_up_partitions()
+            self._revoke_all(self._core.leaving_step())
             self._thread.call(self._core.unsubscribe())
             self._core.subscription.unsubscribe()
 
@@ -156,7 +164,7 @@ class Consumer(ConsumerBase):
 
     # -- records -------------------------------------------------------------------------------
 
-    def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record]]:
+    def poll(self, timeout: float = 0.0) -> dict[TopicPartition, list[Record[K, V]]]:
         """Returns up to `max.poll.records` records by partition.
 
         Automatic commits treat all records that earlier calls returned as processed.
@@ -189,15 +197,15 @@ class Consumer(ConsumerBase):
             return empty_batch()
         return batch
 
-    def __iter__(self) -> Iterator[Record]:
-        """Records one by one, for ever. Positions follow each record handed out."""
-        while not self._closed:
-            with self._one_thread:
-                found = self._poll(ITERATION_SECONDS, lambda: self._core.take_records(1))
-            for records in (found or {}).values():
-                yield from records
+    def __iter__(self) -> Iterator[Record[K, V]]:
+        """Returns records one by one and waits for more; ends when the consumer is closed.
 
-    def process(self, handler: Callable[[Record], Any], **options: Any) -> None:
+        Each record counts as a poll(): it moves the position, and an automatic commit covers the
+        records before it. seek(), pause() and a rebalance take effect with the next record.
+        """
+        return self._core.reader
+
+    def process(self, handler: Callable[[Record[K, V]], Any], **options: Any) -> None:
         """Calls `handler(record)` for every record until `wakeup()` is called.
 
         A commit never passes an unfinished record. Needs `enable.auto.commit=false`.
@@ -228,7 +236,8 @@ class Consumer(ConsumerBase):
     def wakeup(self) -> None:
         """Makes the current or next blocking call raise WakeupError. Any thread may call it."""
         self._woken = True
-        self._bell.set()
+        self._core.reader.interrupt()
+        self._event.set()
 
     def interrupt(self) -> None:
         """Ends the current call when the program receives SIGTERM, as `wakeup()` does."""
@@ -316,6 +325,20 @@ class Consumer(ConsumerBase):
         with self._one_thread:
             self._call(self._core.ping(timeout))
 
+    def client_instance_id(self, timeout: float = PING_SECONDS) -> Uuid:
+        """Returns the id under which this client pushes its metrics (KIP-714).
+
+        Args:
+            timeout: seconds to wait for a broker.
+
+        Raises:
+            LocalError: enable.metrics.push is false.
+            BrokerError: the brokers do not collect metrics of clients.
+            DeadlineError: there is no response after `timeout` seconds.
+        """
+        with self._one_thread:
+            return self._call(self._core.client.client_instance_id(timeout))
+
     def wait_for_assignment(self, timeout: float | None = None) -> set[TopicPartition]:
         """Waits until this consumer has its partitions and their positions; returns the partitions.
 
@@ -347,28 +370,30 @@ class Consumer(ConsumerBase):
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
         """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""
         with self._one_thread:
-            if self._closed:
+            if self._closed or self._thread.inherited:
                 return
+            self._core.end_block()
             try:
-                self._give_up_partitions()
+                self._commit_and_revoke()
             finally:
                 self._end(timeout)
                 self._run_callbacks()
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
-        """The program ends without close(): the returned function leaves the group.
+        """Leaves the group at the end of a program that did not call `close()`.
 
         After an uncaught exception nothing is committed, so that the records which were being
         processed are read again.
         """
         deadline_s = time.monotonic() + timeout_s
         self._exiting = True
+        self._core.reader.interrupt()
 
         def leave() -> None:
             try:
                 with self._one_thread:
                     if not failed:
-                        self._give_up_partitions()
+                        self._commit_and_revoke()
             except ConcurrentUseError:
                 pass  # a daemon thread polls
             left_s = max(deadline_s - time.monotonic(), 0.0)
@@ -398,6 +423,16 @@ class Consumer(ConsumerBase):
         finally:
             self._thread.close()
 
+    def _next_block(self) -> Record[K, V]:
+        """Returns the next record of the iteration when `RecordIterator` needs another block."""
+        while not self._closed:
+            with self._one_thread:
+                if self._poll(ITERATION_SECONDS, self._core.load_block):
+                    record: Record[K, V] | None = self._core.reader.take()
+                    if record is not None:
+                        return record
+        raise StopIteration
+
     def _poll(self, timeout: float, take: Callable[[], T]) -> T | None:
         self._stop_at_exit()
         self._check_reads()
@@ -406,7 +441,8 @@ class Consumer(ConsumerBase):
         deadline = time.monotonic() + timeout
         try:
             while True:
-                self._bell.clear()
+                self._event.clear()
+                self._core.reader.resume()
                 self._stop_at_exit()
                 self._raise_wakeup()
                 self._run_callbacks()
@@ -418,14 +454,14 @@ class Consumer(ConsumerBase):
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return None
-                self._bell.wait(left)
+                self._event.wait(left)
         finally:
             self._core.end_poll()
 
     def _until_assigned(self, limit_s: float) -> set[TopicPartition]:
         deadline = time.monotonic() + limit_s
         while True:
-            self._bell.clear()
+            self._event.clear()
             self._raise_wakeup()
             self._run_steps()
             self._core.raise_failures()
@@ -435,7 +471,7 @@ class Consumer(ConsumerBase):
             left = deadline - time.monotonic()
             if left <= 0:
                 raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
-            self._bell.wait(min(left, LOOK_SECONDS))
+            self._event.wait(min(left, LOOK_SECONDS))
 
     def _stop_at_exit(self) -> None:
         if self._exiting:
@@ -454,7 +490,7 @@ class Consumer(ConsumerBase):
         finally:
             self._core.step_done(step)
 
-    def _run_step(self, step: Step) -> None:
+    def _run_step(self, step: AssignmentStep) -> None:
         call = self._core.listener_call(step)
         if step.kind is StepKind.ASSIGN:
             self._core.apply_step(step)
@@ -467,12 +503,16 @@ class Consumer(ConsumerBase):
         finally:
             self._core.apply_step(step)
 
-    def _give_up_partitions(self) -> None:
-        """Commits, calls the listener and drops the partitions before the consumer leaves."""
+    def _commit_and_revoke(self) -> None:
+        """Commits if commits are automatic, then revokes all partitions."""
         step = self._core.leaving_step()
         offsets = self._core.commit_before(step)
         if offsets:
             self._thread.call(self._core.commit_before_leaving(offsets))
+        self._revoke_all(step)
+
+    def _revoke_all(self, step: AssignmentStep) -> None:
+        """Calls the listener and drops the partitions that the group assigned."""
         if self._core.subscription.uses_group:
             self._run_step(step)
 
@@ -492,13 +532,13 @@ class Consumer(ConsumerBase):
             work.close()
             self._check_open()
         future = self._thread.submit(work)
-        future.add_done_callback(lambda _: self._bell.set())
+        future.add_done_callback(lambda _: self._event.set())
         try:
             while not future.done():
-                self._bell.clear()
+                self._event.clear()
                 self._raise_wakeup()
                 if not future.done():
-                    self._bell.wait()
+                    self._event.wait()
             return future.result()
         except BaseException:
             future.cancel()
@@ -513,7 +553,8 @@ class Consumer(ConsumerBase):
         error = None if done.cancelled() else done.exception()
         cause = error if isinstance(error, BarnabasError) else None
         self._callbacks.append(lambda: callback(offsets, cause))
-        self._bell.set()
+        self._core.reader.interrupt()
+        self._event.set()
 
     def _run_callbacks(self) -> None:
         while self._callbacks:
@@ -528,5 +569,7 @@ class Consumer(ConsumerBase):
         return self._settings.api_timeout_s if timeout is None else timeout
 
 
-async def _make_core(settings: ConsumerSettings, ring: Callable[[], None]) -> ConsumerCore:
-    return ConsumerCore(settings, ring)
+async def _make_core(
+    settings: ConsumerSettings, notify: Callable[[], None], refill: Callable[[], Record]
+) -> ConsumerCore:
+    return ConsumerCore(settings, notify, refill)

@@ -5,25 +5,38 @@ thread": the polling thread calls them directly, and none of them waits for the 
 """
 
 import asyncio
+import inspect
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
+from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.clients.group.classic_member import ClassicMember
 from barnabas.clients.group.decoding import Deserialization
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.fetch_buffer import FetchBuffer
 from barnabas.clients.group.fetcher import Fetcher
 from barnabas.clients.group.kip848_member import Kip848Member
-from barnabas.clients.group.membership_actions import Membership, Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, Membership, StepKind
 from barnabas.clients.group.membership_driver import MembershipDriver
+from barnabas.clients.group.metrics import (
+    FetchMeters,
+    PartitionMetrics,
+    PollMeters,
+    TopicMetrics,
+    add_coordinator_metrics,
+    add_fetch_metrics,
+    add_poll_metrics,
+)
 from barnabas.clients.group.position_keeper import PositionKeeper
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import SubscriptionState
+from barnabas.clients.metrics.client_metrics import ClientMetrics
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
@@ -77,32 +90,65 @@ Records = dict[TopicPartition, list[Record]]
 
 
 class ConsumerCore:
-    """Created on the event loop that owns it. Any thread may call `ring`."""
+    """Created on the event loop that owns it. Any thread may call `notify`."""
 
-    def __init__(self, settings: ConsumerSettings, ring: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        settings: ConsumerSettings,
+        notify: Callable[[], None],
+        refill: Callable[[], Record] | None = None,
+        slice_s: float | None = None,
+    ) -> None:
+        """Creates the components.
+
+        Args:
+            settings: the configuration.
+            notify: wakes the polling thread; called for data, rebalance steps and failures.
+            refill: continues an iteration at the end of a block, see `RecordIterator`.
+            slice_s: time after which an iteration yields to the event loop; None for a thread.
+        """
         self.settings = settings
         self.subscription = SubscriptionState()
-        self.buffer = FetchBuffer(self.subscription)
-        self._ring = ring
-        self._loop = asyncio.get_running_loop()
         self._clock = SystemClock()
-        self.client = KafkaClient(settings.client)
+        debug, committed_only = settings.metrics.debug, settings.committed_only
+        meters = FetchMeters(self._clock, committed_only=committed_only, debug=debug)
+        self.buffer = FetchBuffer(self.subscription, meters)
+        self._deserialization = Deserialization(settings)
+        convert, lock = self._deserialization.convert_one(), self.subscription.lock
+        self.reader = RecordIterator(lock, convert, refill, slice_s, settings.max_poll_records)
+        self._wake_polling_thread = notify
+        self._loop = asyncio.get_running_loop()
+        client_id = settings.client.connection.client_id
+        self.metrics = ClientMetrics("consumer", client_id, settings.metrics, self._clock)
+        self.client = KafkaClient(settings.client, self.metrics)
         self.client.allow_auto_create(settings.auto_create_topics)
         parts = (settings, self.client, self.subscription, self.buffer, self._clock)
         self.fetcher = Fetcher(*parts)
         self.keeper = PositionKeeper(*parts)
         self.offsets = self.keeper.offsets
+        self._meters = self.offsets.meters
+        self._polls = PollMeters()
         self.driver = self._make_driver()
-        self._deserialization = Deserialization(settings)
+        self._add_metrics()
         self._positioned = asyncio.Event()
         self._wake_due = False
         self._next_auto_commit_ms = 0
+        self._commit_timer = False
         self._commits: set[asyncio.Task[None]] = set()
         self._wire()
         runs = [self.fetcher.run(), self.keeper.run()]
         if self.driver is not None:
             runs.append(self.driver.run())
         self._tasks = [self._loop.create_task(run) for run in runs]
+
+    def _add_metrics(self) -> None:
+        metrics, subscription = self.metrics, self.subscription
+        add_poll_metrics(metrics, self._polls)
+        add_coordinator_metrics(metrics, self._meters, lambda: len(subscription.assigned()))
+        add_fetch_metrics(metrics, self.buffer.meters, lambda: self.buffer.total_bytes)
+        metrics.add(TopicMetrics(metrics, self.buffer.meters))
+        committed_only = self.settings.committed_only
+        metrics.add(PartitionMetrics(metrics, subscription, committed_only=committed_only))
 
     def _make_driver(self) -> MembershipDriver | None:
         if self.settings.group is None:
@@ -116,11 +162,13 @@ class ConsumerCore:
         else:
             member = ClassicMember(group, backoff_ms)
         parts = (self.settings, self.client, self.subscription, member, self._clock)
-        return MembershipDriver(*parts)
+        driver = MembershipDriver(*parts)
+        driver.meters = self._meters
+        return driver
 
     def _wire(self) -> None:
-        self.buffer.on_data = self._ring
-        self.client.on_refused = self._ring
+        self.buffer.on_data = self._notify
+        self.client.on_refused = self._notify
         self.buffer.on_room = self.wake
         self.fetcher.on_out_of_range = self.keeper.out_of_range
         self.fetcher.on_unvalidated = self.keeper.wake
@@ -128,7 +176,13 @@ class ConsumerCore:
         self.offsets.member = self.group_metadata
         self.offsets.committer = self._committing_member
         if self.driver is not None:
-            self.driver.on_step = self._ring
+            self.driver.on_step = self._notify
+            self.driver.polls.reader = self.reader
+
+    def _notify(self) -> None:
+        """Wakes the polling thread, also one that iterates over a block."""
+        self.reader.interrupt()
+        self._wake_polling_thread()
 
     def _position_found(self) -> None:
         self.fetcher.wake()
@@ -147,8 +201,14 @@ class ConsumerCore:
             raise ClosedError("the consumer is closed") from None
 
     def begin_wait(self) -> int:
-        """Records a poll for `max.poll.interval.ms`; returns the time."""
+        """Ends the iteration's block, records a poll for `max.poll.interval.ms`; returns the time.
+
+        The block ends because other partitions, automatic commits and rebalances have priority
+        over the rest of it.
+        """
+        self.end_block()
         now_ms = self._clock.monotonic_ms()
+        self._polls.began(now_ms)
         if self.driver is not None:
             first = not self.driver.polls.last_ms
             self.driver.polls.last_ms = now_ms
@@ -174,12 +234,26 @@ class ConsumerCore:
             self._loop.call_soon_threadsafe(self._begin_commit, offsets)
 
     def end_poll(self) -> None:
+        now_ms = self._clock.monotonic_ms()
+        self._polls.ended(now_ms)
         if self.driver is not None:
-            self.driver.polls.last_ms = self._clock.monotonic_ms()
+            self.driver.polls.last_ms = now_ms
             self.driver.polls.polling = False
 
     def take_records(self, max_records: int) -> Records:
         return self._deserialization.apply(self.buffer.take(max_records), self.subscription)
+
+    def load_block(self) -> bool:
+        """Lets `reader` return records of one partition; returns whether there are any."""
+        found = self.buffer.load_block(self.reader, self.settings.max_poll_records)
+        if found and self.settings.auto_commit and not self._commit_timer:
+            self._commit_timer = True
+            self._loop.call_soon_threadsafe(self._start_commit_timer)
+        return found
+
+    def end_block(self) -> None:
+        """Sets the position after the last record that the iteration returned."""
+        self.buffer.end_block(self.reader)
 
     def take_arrow(self) -> "pyarrow.RecordBatch | None":
         return self.buffer.take_arrow()
@@ -194,16 +268,16 @@ class ConsumerCore:
             raise self.driver.member.fatal
         self.buffer.raise_failure()
 
-    def take_step(self) -> Step | None:
+    def take_step(self) -> AssignmentStep | None:
         """Returns the pending rebalance step; call `step_done` after running it."""
         if self.driver is None or not self.driver.steps:
             return None
         try:
             return self.driver.steps.popleft()
         except IndexError:
-            return None  # The loop withdrew it just now.
+            return None  # The loop has withdrawn it in the meantime.
 
-    def commit_before(self, step: Step) -> Mapping[TopicPartition, OffsetAndMetadata]:
+    def commit_before(self, step: AssignmentStep) -> Mapping[TopicPartition, OffsetAndMetadata]:
         """Returns the offsets to commit before a step: all, or those of the revoked partitions."""
         if not self.settings.auto_commit or step.kind in (StepKind.LOST, StepKind.ASSIGN):
             return {}
@@ -226,7 +300,7 @@ class ConsumerCore:
             if topic_partition.topic not in deleted
         }
 
-    def leaving_step(self) -> Step:
+    def leaving_step(self) -> AssignmentStep:
         """Returns the step for a consumer that leaves by itself.
 
         A removed member has lost its partitions: it commits nothing and calls on_partitions_lost.
@@ -234,7 +308,7 @@ class ConsumerCore:
         lost = self.subscription.uses_group and self.driver and self.driver.member.removal
         assigned = frozenset(self.subscription.assigned())
         if not lost:
-            return Step(StepKind.PREPARE, assigned)
+            return AssignmentStep(StepKind.PREPARE, assigned)
         if self.settings.auto_commit and assigned:
             logger.warning(
                 "group %s: this consumer was removed from the group (%s), its last offsets are not "
@@ -242,9 +316,9 @@ class ConsumerCore:
                 lost.group.group_id,
                 lost.reason,
             )
-        return Step(StepKind.LOST, assigned)
+        return AssignmentStep(StepKind.LOST, assigned)
 
-    def apply_step(self, step: Step) -> None:
+    def apply_step(self, step: AssignmentStep) -> None:
         """Changes the assignment: after the listener for a revocation, before it otherwise."""
         held = self.subscription.assigned()
         if step.kind is StepKind.ASSIGN:
@@ -257,7 +331,7 @@ class ConsumerCore:
             ]
             self.subscription.replace_assignment(left)
 
-    def listener_call(self, step: Step) -> Callable[[], object] | None:
+    def listener_call(self, step: AssignmentStep) -> Callable[[], object] | None:
         """Returns the call of the application's listener for a step, or None."""
         listener = self.subscription.listener
         if listener is None or (step.kind is not StepKind.ASSIGN and not step.partitions):
@@ -267,10 +341,27 @@ class ConsumerCore:
         method = getattr(listener, name, None)
         if method is None and step.kind is StepKind.LOST:
             method = getattr(listener, "on_partitions_revoked", None)
-        partitions = sorted(step.partitions)
-        return None if method is None else lambda: method(partitions)
+        if method is None:
+            return None
+        event = name.removeprefix("on_partitions_")
+        return partial(self._call_listener, event, method, sorted(step.partitions))
 
-    def step_done(self, step: Step) -> None:
+    def _call_listener(
+        self, event: str, method: Callable[[Any], object], partitions: list[TopicPartition]
+    ) -> object:
+        """Calls the listener and measures it; returns its result, awaitable or not."""
+        started_ns = monotonic_ns()
+        result = method(partitions)
+        if inspect.isawaitable(result):
+            return self._await_listener(event, result, started_ns)
+        self._meters.called(event, started_ns)
+        return result
+
+    async def _await_listener(self, event: str, result: Awaitable[object], started_ns: int) -> None:
+        await result
+        self._meters.called(event, started_ns)
+
+    def step_done(self, step: AssignmentStep) -> None:
         """Reports that the polling thread has run a step."""
         assert self.driver is not None
         self._loop.call_soon_threadsafe(self.driver.step_done, step)
@@ -282,8 +373,8 @@ class ConsumerCore:
         if self.driver is None or self.settings.group is None:
             return None
         if self.subscription.uses_group:
-            # A removed member keeps the name it had, which a coordinator refuses. Without a name
-            # its offsets would be accepted as soon as the group has no members.
+            # A removed member sends its old member id, which the coordinator rejects. It would
+            # accept a commit without a member id as soon as the group has no members.
             removal = self.driver.member.removal
             return self.driver.member.group if removal is None else removal.group
         return GroupMetadata(self.settings.group.group_id)
@@ -311,8 +402,10 @@ class ConsumerCore:
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], timeout_s: float
     ) -> None:
+        started_ns = monotonic_ns()
         await self._earlier_commits()
         await self.offsets.commit(offsets, self._loop.time() + timeout_s)
+        self._polls.commit_sync.record(monotonic_ns() - started_ns)
         self._tell_committed(offsets)
 
     async def commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
@@ -344,7 +437,10 @@ class ConsumerCore:
         self, topic_partitions: Collection[TopicPartition], timeout_s: float
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         named = [as_topic_partition(topic_partition) for topic_partition in topic_partitions]
-        return await self.offsets.committed(named, self._loop.time() + timeout_s)
+        started_ns = monotonic_ns()
+        found = await self.offsets.committed(named, self._loop.time() + timeout_s)
+        self._polls.committed.record(monotonic_ns() - started_ns)
+        return found
 
     async def find_offsets(
         self, timestamps: Mapping[TopicPartition, int], timeout_s: float
@@ -414,6 +510,16 @@ class ConsumerCore:
             await self.keeper.close()
             await self.fetcher.close()
             await self.client.close()
+            self._deserialization.close()
+
+    def _start_commit_timer(self) -> None:
+        """Interrupts the iteration when an automatic commit is due."""
+        delay_ms = max(self._next_auto_commit_ms - self._clock.monotonic_ms(), 0)
+        self._loop.call_later(delay_ms / 1000, self._commit_due)
+
+    def _commit_due(self) -> None:
+        self._commit_timer = False
+        self._notify()
 
     def _joining(self) -> bool:
         return self.driver is not None and self.driver.member.joining
@@ -427,7 +533,8 @@ class ConsumerCore:
 
     async def _earlier_commits(self) -> None:
         """Waits for earlier commits, because a late one would move offsets back."""
-        await asyncio.sleep(0)  # Those begun while the loop had no turn become tasks.
+        # Commits that were submitted from the polling thread become tasks in this iteration.
+        await asyncio.sleep(0)
         if self._commits:
             await asyncio.wait(self._commits)
 

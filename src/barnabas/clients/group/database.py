@@ -1,9 +1,9 @@
-"""Results and offsets in one database transaction: each record counts exactly once.
+"""Stores results and offsets in one database transaction, so each record is counted exactly once.
 
-The offsets live in a table beside the results, so both are there or neither is. A member that
-lost its partitions without knowing cannot write any more: the table's offset has moved on, its
-update finds no row, and its transaction is rolled back. Works with sqlite3 and any DB-API 2.0
-connection; the table needs nothing but CREATE TABLE, INSERT, UPDATE and SELECT.
+The offsets are in a table beside the results, so both are stored or neither is. A member that has
+lost its partitions without noticing is fenced: the new owner has changed the table's offset, the
+update of the old one finds no row, and its transaction is rolled back. Works with sqlite3 and any
+DB-API 2.0 connection; the only statements are CREATE TABLE, INSERT, UPDATE and SELECT.
 """
 
 import re
@@ -17,11 +17,11 @@ from barnabas.records.record import Record
 
 DEFAULT_TABLE = "consumer_offsets"
 Write = Callable[[Any, list[Record]], Any]
-"""`write(cursor, records)`: the application's statements, in the transaction that holds them."""
+"""`write(cursor, records)`: runs the application's statements inside the transaction."""
 
 
 class Reader(Protocol):
-    """What the sink needs of a consumer; `barnabas.Consumer` fits."""
+    """The part of `barnabas.Consumer` that the sink uses."""
 
     def poll(self, timeout: float = ...) -> dict[TopicPartition, list[Record]]: ...
 
@@ -31,7 +31,7 @@ class Reader(Protocol):
 
 
 class FencedError(BarnabasError):
-    """Another consumer has written records of this partition: it is not ours any more."""
+    """Another consumer has stored records of this partition and owns it now."""
 
     def __init__(self, topic_partition: TopicPartition) -> None:
         super().__init__(f"{topic_partition}: another consumer has stored a later offset")
@@ -39,7 +39,7 @@ class FencedError(BarnabasError):
 
 
 class DatabaseSink:
-    """Consumes into a database; `group` tells apart several consumers of one table.
+    """Consumes into a database; `group` distinguishes the consumers of one table.
 
     >>> import sqlite3
     >>> sink = DatabaseSink(sqlite3.connect(":memory:"), group="billing")
@@ -47,7 +47,7 @@ class DatabaseSink:
     >>> sink.offsets([TopicPartition("orders", 0)])
     {}
 
-    Commit nothing to Kafka beside it: set enable.auto.commit=false. For one thread.
+    Do not commit to Kafka as well: set enable.auto.commit=false. One thread at a time may use it.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class DatabaseSink:
         self._next: dict[TopicPartition, int | None] = {}
 
     def create_table(self) -> None:
-        """Make the table of offsets, if it is not there."""
+        """Creates the table of offsets if it does not exist."""
         self._execute(
             self._connection.cursor(),
             f"CREATE TABLE IF NOT EXISTS {self._table} (consumer_group VARCHAR(255) NOT NULL, "
@@ -77,11 +77,11 @@ class DatabaseSink:
         self._connection.commit()
 
     def subscribe(self, consumer: Reader, topics: Iterable[str]) -> None:
-        """Subscribe so that every partition goes on from its offset in the database."""
+        """Subscribes; every partition continues at its offset in the database."""
         consumer.subscribe(topics, _SeekToStored(self, consumer))
 
     def offsets(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """The offset to read next, of each partition that has one."""
+        """Returns the stored next offset of each partition that has one."""
         cursor = self._connection.cursor()
         self._execute(
             cursor,
@@ -98,10 +98,10 @@ class DatabaseSink:
         }
 
     def consume(self, consumer: Reader, write: Write, timeout: float = 1.0) -> int:
-        """Poll once and store what came, records and offsets together; how many there were.
+        """Polls once, stores records and offsets in one transaction, returns the number of records.
 
-        When anything fails nothing is stored, the consumer goes back to what is, and the error is
-        raised.
+        If a step fails, nothing is stored, the consumer seeks back to the stored offsets, and the
+        error is raised.
         """
         polled = consumer.poll(timeout)
         if not polled:
@@ -117,7 +117,7 @@ class DatabaseSink:
         return sum(len(records) for records in polled.values())
 
     def store(self, polled: Mapping[TopicPartition, list[Record]], write: Write) -> None:
-        """Records and their offsets in one transaction, rolled back when anything fails."""
+        """Stores records and their offsets in one transaction; rolls it back if a step fails."""
         cursor = self._connection.cursor()
         try:
             for records in polled.values():
@@ -135,18 +135,18 @@ class DatabaseSink:
         self._next.update(moved)
 
     def go_back(self, consumer: Reader, begun: Mapping[TopicPartition, int]) -> None:
-        """Read on from what is stored; where nothing is, from where this poll began."""
+        """Seeks to the stored offsets; without one, to the first offset of the failed poll."""
         stored = self.reload(begun)
         for topic_partition, offset in begun.items():
             consumer.seek(topic_partition, stored.get(topic_partition, offset))
 
     def take_over(self, consumer: Reader, partitions: Sequence[TopicPartition]) -> None:
-        """Partitions just assigned: go on where the database stands."""
+        """Seeks newly assigned partitions to their stored offsets."""
         for topic_partition, offset in self.reload(partitions).items():
             consumer.seek(topic_partition, offset)
 
     def reload(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """The stored offsets of partitions, which the next `store` goes on from."""
+        """Reads the stored offsets again, which the next `store` expects in the table."""
         stored = self.offsets(partitions)
         self._next.update(
             (topic_partition, stored.get(topic_partition)) for topic_partition in partitions
@@ -156,7 +156,7 @@ class DatabaseSink:
     def _move(self, cursor: Any, topic_partition: TopicPartition, offset: int) -> None:
         expected = self._next.get(topic_partition)
         if expected is None:
-            # Another's row makes this fail on the primary key.
+            # Fails on the primary key if another consumer has inserted a row.
             self._execute(
                 cursor,
                 f"INSERT INTO {self._table} VALUES ({{}}, {{}}, {{}}, {{}})",
@@ -196,16 +196,16 @@ class _SeekToStored:
 
 
 def _paramstyle_of(connection: Any) -> str:
-    """The driver says which placeholders it takes (PEP 249)."""
+    """Returns the placeholder style that the driver declares (PEP 249)."""
     package = type(connection).__module__.partition(".")[0]
     style = getattr(sys.modules.get(package), "paramstyle", None)
     if not isinstance(style, str):
-        raise LocalError(f"{package} does not say its paramstyle: pass paramstyle=")
+        raise LocalError(f"{package} does not declare its paramstyle: pass paramstyle=")
     return style
 
 
 def _parameters(style: str, values: Sequence[object]) -> tuple[list[str], Any]:
-    """Placeholders and arguments for a statement with these values."""
+    """Returns the placeholders and the arguments of a statement with these values."""
     match style:
         case "qmark":
             return ["?"] * len(values), tuple(values)
@@ -216,4 +216,4 @@ def _parameters(style: str, values: Sequence[object]) -> tuple[list[str], Any]:
         case "named":
             names = [f"p{index}" for index in range(len(values))]
             return [f":{name}" for name in names], dict(zip(names, values, strict=True))
-    raise LocalError(f"paramstyle={style!r} is not one of PEP 249's")
+    raise LocalError(f"paramstyle={style!r} is not a style of PEP 249")

@@ -1,4 +1,4 @@
-"""The consumer's own errors: what only an application can decide about."""
+"""Errors of the consumer that the application must handle."""
 
 from barnabas.model.errors import BarnabasError, LocalError, WakeupError
 from barnabas.model.ids import TopicPartition
@@ -15,11 +15,11 @@ __all__ = [
 
 
 class ConcurrentUseError(LocalError):
-    """A second thread used a consumer: it is for one thread, only `wakeup()` is for any."""
+    """A second thread used a consumer; other threads may only call `wakeup()`."""
 
 
 class OffsetError(BarnabasError):
-    """A partition has no offset to read from; `seek()` or a reset policy gives it one."""
+    """A partition has no valid position; `seek()` or auto.offset.reset sets one."""
 
     def __init__(self, partition: TopicPartition, reason: str) -> None:
         super().__init__(f"{partition}: {reason}")
@@ -27,7 +27,7 @@ class OffsetError(BarnabasError):
 
 
 class NoOffsetError(OffsetError):
-    """Nothing is committed, and auto.offset.reset is none."""
+    """There is no committed offset, and auto.offset.reset is none."""
 
     def __init__(self, partition: TopicPartition) -> None:
         super().__init__(partition, "no committed offset, and auto.offset.reset=none")
@@ -36,7 +36,7 @@ class NoOffsetError(OffsetError):
 class OffsetOutOfRangeError(OffsetError):
     """The position is not in the log, and auto.offset.reset.out.of.range is none.
 
-    That key follows auto.offset.reset where it is not set.
+    The default of that key is the value of auto.offset.reset.
     """
 
     def __init__(self, partition: TopicPartition, offset: int) -> None:
@@ -45,9 +45,9 @@ class OffsetOutOfRangeError(OffsetError):
 
 
 class LogTruncationError(OffsetError):
-    """The log was cut below the position: records that were read are gone (KIP-320).
+    """The log was truncated below the position: records that were read no longer exist (KIP-320).
 
-    `divergent_offset` is where the logs part, or None when the leader does not know.
+    `divergent_offset` is the first offset at which the logs differ, None if it is unknown.
     """
 
     def __init__(
@@ -63,4 +63,4 @@ class LogTruncationError(OffsetError):
 
 
 class CommitFailedError(BarnabasError):
-    """The group has moved on without this member: others own its partitions now."""
+    """The group has rebalanced without this member; other members own its partitions."""

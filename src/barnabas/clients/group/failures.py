@@ -1,4 +1,4 @@
-"""What becomes of a record whose handler fails: again, aside, over, or the end."""
+"""The reaction to a failed handler: retry, dead letter, skip, or stop."""
 
 import asyncio
 import inspect
@@ -20,15 +20,15 @@ Pause = Callable[[float], Any]
 
 
 class ProcessingError(BarnabasError):
-    """A record could not be processed; `__cause__` is what its handler raised."""
+    """A record could not be processed; `__cause__` is the exception of its handler."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(f"{record.topic}-{record.partition} at offset {record.offset}")
         self.record = record
 
 
-class DeadLetters(Protocol):
-    """Where records go that cannot be processed: a `Producer` fits."""
+class DeadLetterProducer(Protocol):
+    """The part of `Producer` that sends dead letters."""
 
     def send(
         self,
@@ -43,12 +43,12 @@ class DeadLetters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FailurePolicy:
-    """`on_error` and what belongs to it. Used by workers at the same time."""
+    """`on_error` with its settings. Thread-safe."""
 
     on_error: str
     retries: int
     backoff_s: float
-    producer: DeadLetters | None
+    producer: DeadLetterProducer | None
     dead_letter_topic: str | None
 
     def __post_init__(self) -> None:
@@ -58,7 +58,7 @@ class FailurePolicy:
             raise LocalError("on_error='dlq' needs producer=, which sends the dead letters")
 
     def handle(self, handler: Handler, record: Record, pause: Pause) -> None:
-        """Run the handler; returns when the record is done with, ProcessingError when it is not."""
+        """Calls the handler and applies the policy to its error; may raise ProcessingError."""
         tries = self.retries if self.on_error in ("retry", "dlq") else 0
         for attempt in range(tries + 1):
             try:
@@ -71,7 +71,7 @@ class FailurePolicy:
                 self._failed(record, error)
 
     async def handle_async(self, handler: Handler, record: Record) -> None:
-        """As `handle`, for a coroutine function or a plain one, with an asyncio producer."""
+        """Does the same as `handle` for a coroutine function or a plain function."""
         tries = self.retries if self.on_error in ("retry", "dlq") else 0
         for attempt in range(tries + 1):
             try:
@@ -83,7 +83,7 @@ class FailurePolicy:
                 if attempt < tries:
                     await asyncio.sleep(self.backoff_s * 2**attempt)
                 elif self.on_error == "dlq":
-                    await self._bury_async(record, error)
+                    await self._send_dead_letter_async(record, error)
                 else:
                     self._failed(record, error)
 
@@ -97,19 +97,19 @@ class FailurePolicy:
                 error,
             )
         elif self.on_error == "dlq":
-            self._bury(record, error)
+            self._send_dead_letter(record, error)
         else:
             raise ProcessingError(record) from error
 
-    def _bury(self, record: Record, error: Exception) -> None:
-        """Send it aside with the reason; it counts as processed once that is stored."""
+    def _send_dead_letter(self, record: Record, error: Exception) -> None:
+        """Sends the record to the dead-letter topic and waits until it is stored."""
         try:
             self._send(record, error).result(DELIVERY_SECONDS)
         except BarnabasError as undelivered:
             raise ProcessingError(record) from undelivered
 
-    async def _bury_async(self, record: Record, error: Exception) -> None:
-        """As `_bury`, by an asyncio producer, whose send() is awaited for the future."""
+    async def _send_dead_letter_async(self, record: Record, error: Exception) -> None:
+        """Does the same as `_send_dead_letter` with an asyncio producer."""
         try:
             async with asyncio.timeout(DELIVERY_SECONDS):
                 sent = await self._send(record, error)
@@ -130,7 +130,7 @@ class FailurePolicy:
 
 
 def reason_headers(record: Record, error: Exception) -> list[tuple[str, bytes]]:
-    """Where a dead letter comes from, and why it is one."""
+    """Returns headers with the origin of a dead letter and the error."""
     return [
         ("dlq.topic", record.topic.encode()),
         ("dlq.partition", str(record.partition).encode()),

@@ -1,8 +1,8 @@
-"""Fetched batches between the loop that fetches and the thread that polls.
+"""Buffer of fetched batches between the loop, which fetches, and the polling thread.
 
-The loop puts pieces in; the polling thread takes records out, decoding them itself and outside of
-the lock. A piece is void when its partition's stamp has moved on; a paused partition's pieces
-stay where they are. Order within a partition is the order of fetching.
+The loop adds pieces; the polling thread takes records and decodes them outside of the lock. A piece
+is invalid when the stamp of its partition has changed. Pieces of a paused partition stay in the
+buffer. The order within a partition is the order of fetching.
 """
 
 from collections import deque
@@ -10,26 +10,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from barnabas.clients.group.partition_state import PartitionState
-from barnabas.clients.group.subscription import SubscriptionState
+from barnabas.clients.group._iteration_hot import RecordIterator
+from barnabas.clients.group.metrics import FetchMeters
+from barnabas.clients.group.subscription import AssignedPartition, SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
+from barnabas.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     import pyarrow
 
 ARROW_BATCH_BYTES = 1024 * 1024
-"""Small pieces are joined until an Arrow batch has about this size."""
+"""Small pieces are combined until an Arrow batch has about this size."""
 
 
 class Piece:
-    """One partition's part of one fetch response, decoded batch by batch as it is taken."""
+    """The batches of one partition in one fetch response; decoded when they are taken."""
 
     __slots__ = ("_index", "_records", "decoder", "size", "stamp", "state")
 
-    def __init__(self, state: PartitionState, stamp: int, decoder: FetchDecoder, size: int) -> None:
+    def __init__(
+        self, state: AssignedPartition, stamp: int, decoder: FetchDecoder, size: int
+    ) -> None:
         self.state = state
         self.stamp = stamp
         self.decoder = decoder
@@ -43,20 +47,28 @@ class Piece:
 
     @property
     def position(self) -> int:
-        """The offset after all that was taken."""
+        """The offset after the last record that was taken."""
         if self._index < len(self._records):
             return self._records[self._index].offset
         return self.decoder.next_offset
 
     @property
+    def epoch(self) -> int:
+        """Leader epoch of the last record that was taken."""
+        if 0 < self._index < len(self._records):
+            return self._records[self._index - 1].leader_epoch
+        return self.decoder.last_leader_epoch
+
+    @property
     def used_up(self) -> bool:
-        """Whether nothing is left; its memory is wanted for what is fetched next."""
+        """Whether all records were taken, so that the memory can be used for the next fetch."""
         return self._index >= len(self._records) and self.decoder.exhausted
 
     def take(self, count: int) -> list[Record]:
-        """Up to `count` records; fewer only when the piece is used up, or before a corrupt batch.
+        """Returns up to `count` records; fewer at the end of the piece or before a corrupt batch.
 
-        A corrupt batch raises when it is the first to be taken.
+        Raises:
+            CorruptRecordError: the next batch is corrupt.
         """
         out = self._from_batch(count)
         while len(out) < count:
@@ -75,8 +87,43 @@ class Piece:
                 out = more
         return out
 
+    def fill(self, count: int) -> None:
+        """Decodes batches until at least `count` records are ready, or the piece is used up.
+
+        A corrupt batch raises when no records are ready before it.
+        """
+        if self._index < len(self._records):
+            return
+        ready: list[Record] = []
+        while len(ready) < count:
+            try:
+                records = self.decoder.take_batch()
+            except CorruptRecordError:
+                if not ready:
+                    raise
+                break
+            if not records:
+                break
+            ready = ready + records if ready else records
+        self._records, self._index = ready, 0
+
+    def load(self, reader: RecordIterator) -> bool:
+        """Passes the decoded records to a reader; returns whether there are any."""
+        if self._index >= len(self._records):
+            return False
+        reader.load(self._records, self._index, self.decoder.next_offset)
+        return True
+
+    def returned(self, index: int) -> int:
+        """Sets the index of the first record that the reader has not returned.
+
+        Returns the number of records that it has returned.
+        """
+        count, self._index = index - self._index, index
+        return count
+
     def _from_batch(self, count: int) -> list[Record]:
-        """Records of the batch decoded last."""
+        """Returns records of the last decoded batch."""
         records, start = self._records, self._index
         if start == 0 and len(records) <= count:
             self._records = []
@@ -85,35 +132,37 @@ class Piece:
         return records[start : start + count]
 
     def take_rest(self) -> list[Record]:
-        """What is left of a batch that was taken in part."""
+        """Returns the remaining records of a batch that was partly taken."""
         rest, self._records, self._index = self._records[self._index :], [], 0
         return rest
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something the application must hear of from poll(); void with its partition's stamp."""
+    """An error that poll() raises while the stamp of the partition is unchanged."""
 
-    state: PartitionState
+    state: AssignedPartition
     stamp: int
     error: BarnabasError
 
 
 class FetchBuffer:
-    """Pieces in order of arrival. `on_data` and `on_room` are called outside the lock."""
+    """Pieces in order of arrival. Calls `on_data` and `on_room` outside of the lock."""
 
-    def __init__(self, subscription: SubscriptionState) -> None:
+    def __init__(self, subscription: SubscriptionState, meters: FetchMeters | None = None) -> None:
+        self.meters = meters or FetchMeters(SystemClock())
         self.on_data: Callable[[], None] = lambda: None
         self.on_room: Callable[[], None] = lambda: None
         self._lock = subscription.lock
         self._pieces: deque[Piece] = deque()
         self._failures: deque[Failure] = deque()
         self.total_bytes = 0
+        self._block: Piece | None = None
 
-    # -- the loop's side -----------------------------------------------------------------------
+    # -- called by the loop -----------------------------------------------------------------------
 
     def put(self, piece: Piece, fetched_to: int) -> None:
-        """Add a piece that ends before the offset `fetched_to`; ignored when void."""
+        """Adds a piece that ends before the offset `fetched_to`; ignores an invalid one."""
         with self._lock:
             if not piece.valid:
                 return
@@ -122,22 +171,22 @@ class FetchBuffer:
             self.total_bytes += piece.size
             self._pieces.append(piece)
 
-    def fail(self, state: PartitionState, stamp: int, error: BarnabasError) -> None:
+    def fail(self, state: AssignedPartition, stamp: int, error: BarnabasError) -> None:
         with self._lock:
             known = any(failure.state is state for failure in self._failures)
             if state.stamp == stamp and not known:
                 self._failures.append(Failure(state, stamp, error))
         self.on_data()
 
-    # -- the polling thread's side -------------------------------------------------------------
+    # -- called by the polling thread -------------------------------------------------------------
 
     @property
     def ready(self) -> bool:
-        """Whether something may be there to take or to raise."""
+        """Whether there may be a record to take or an error to raise."""
         return bool(self._pieces or self._failures)
 
     def take(self, max_records: int) -> dict[TopicPartition, list[Record]]:
-        """Records of the oldest pieces; an error only when there are no records before it."""
+        """Returns records of the oldest pieces; raises an error if no records precede it."""
         taken: dict[TopicPartition, list[Record]] = {}
         left = max_records
         while left > 0:
@@ -150,7 +199,7 @@ class FetchBuffer:
                 if taken:
                     break
                 raise CorruptRecordError(f"{piece.state.partition}: {error}") from error
-            self._moved(piece, used_up=piece.used_up)
+            self._moved(piece, len(records), used_up=piece.used_up)
             left -= len(records)
             if records:
                 topic_partition = piece.state.partition
@@ -160,30 +209,73 @@ class FetchBuffer:
                     taken[topic_partition] = records
         return taken
 
+    def load_block(self, reader: RecordIterator, max_records: int) -> bool:
+        """Lets `reader` return records of the oldest piece, at least `max_records` if possible.
+
+        `end_block` must be called before anything else is taken from the buffer.
+        """
+        while True:
+            piece = self._next()
+            if piece is None:
+                return False
+            try:
+                piece.fill(max_records)
+            except CorruptRecordError as error:
+                raise CorruptRecordError(f"{piece.state.partition}: {error}") from error
+            with self._lock:
+                if piece.valid and piece.load(reader):
+                    piece.state.reader = reader
+                    self._block = piece
+                    return True
+            self._moved(piece, 0, used_up=piece.used_up)
+
+    def end_block(self, reader: RecordIterator) -> None:
+        """Sets the position after the records that `reader` returned; the others stay."""
+        piece, self._block = self._block, None
+        if piece is None:
+            return
+        with self._lock:
+            piece.state.stop_reader()
+            count = piece.returned(reader.unload())
+        if piece.used_up:
+            self._moved(piece, count, used_up=True)
+        else:
+            self.meters.consumed(piece.state, count, 0)
+
     def take_arrow(self) -> "pyarrow.RecordBatch | None":
-        """The oldest pieces whole, as one Arrow batch; None when there is nothing."""
-        batches: list[pyarrow.RecordBatch] = []
+        """Returns the oldest pieces as one Arrow batch, None if there are none.
+
+        A corrupt batch ends it; the next call raises the error.
+        """
+        # Optional extra: pyarrow.
+        from barnabas.records.arrow import ArrowRows, from_records, join_batches
+
+        rows = ArrowRows()
+        rests: list[Record] = []  # left by poll() of the oldest piece of a partition
         size = 0
         while size < ARROW_BATCH_BYTES:
             piece = self._next()
             if piece is None:
                 break
+            before = rows.count + len(rests)
+            rests += piece.take_rest()
             try:
-                found = piece_to_batches(piece)
+                rows.take_from(piece.decoder)
             except CorruptRecordError:
-                if batches:
-                    break
-                raise
+                if not rests:
+                    raise
             used_up = piece.decoder.exhausted
-            self._moved(piece, used_up=used_up)
+            self._moved(piece, rows.count + len(rests) - before, used_up=used_up)
             size += piece.size
-            batches.extend(batch for batch in found if batch.num_rows)
             if not used_up:
                 break
+        batches = [from_records(rests)] if rests else []
+        if rows.count:
+            batches.append(rows.build())
         return join_batches(batches)
 
     def raise_failure(self) -> None:
-        """Raise the oldest failure that still stands."""
+        """Raises the oldest failure that is still valid."""
         with self._lock:
             while self._failures:
                 failure = self._failures.popleft()
@@ -191,7 +283,7 @@ class FetchBuffer:
                     raise failure.error
 
     def _next(self) -> Piece | None:
-        """The oldest piece that may be taken from; void ones are dropped on the way."""
+        """Returns the oldest valid piece of a partition that is not paused; drops invalid ones."""
         with self._lock:
             for piece in self._pieces:
                 if not piece.valid:
@@ -204,15 +296,16 @@ class FetchBuffer:
             self.total_bytes = sum(piece.size for piece in self._pieces)
             return next((piece for piece in self._pieces if not piece.state.paused), None)
 
-    def _moved(self, piece: Piece, *, used_up: bool) -> None:
-        """Records were taken: the position moves, and a piece that is used up goes."""
+    def _moved(self, piece: Piece, count: int, *, used_up: bool) -> None:
+        """Sets the position after `count` records were taken; drops a piece that is used up."""
         state = piece.state
         with self._lock:
             if piece.valid:
-                state.offset = piece.position
-                state.epoch = max(state.epoch, piece.decoder.last_leader_epoch)
+                epoch = max(state.epoch, piece.epoch)
+                state.set_position(piece.position, epoch)
             if used_up:
                 self._drop(piece)
+        self.meters.consumed(state, count, piece.size if used_up else 0)
         if used_up:
             self.on_room()
 
@@ -226,50 +319,9 @@ class FetchBuffer:
             piece.state.buffered_bytes -= piece.size
 
 
-def piece_to_batches(piece: Piece) -> "list[pyarrow.RecordBatch]":
-    """Returns the remaining records of a piece, usually one batch made from the fetched bytes."""
-    from barnabas.records.arrow import take_arrow  # optional extra: pyarrow
-
-    rest = piece.take_rest()
-    batches = [_from_records(rest)] if rest else []
-    batches.append(take_arrow(piece.decoder))
-    return batches
-
-
-def join_batches(batches: "list[pyarrow.RecordBatch]") -> "pyarrow.RecordBatch | None":
-    """Joins batches; copies only if there is more than one."""
-    import pyarrow as pa  # optional extra
-
-    if len(batches) <= 1:
-        return batches[0] if batches else None
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-
-
 def empty_batch() -> "pyarrow.RecordBatch":
     """Returns an Arrow batch without rows."""
-    import pyarrow as pa  # optional extra
+    # Optional extra: pyarrow.
+    from barnabas.records import arrow
 
-    from barnabas.records.arrow import schema
-
-    return pa.RecordBatch.from_pylist([], schema=schema())
-
-
-def _from_records(records: list[Record]) -> "pyarrow.RecordBatch":
-    """Converts the records that an earlier poll() left of a batch."""
-    import pyarrow as pa  # optional extra
-
-    from barnabas.records.arrow import schema
-
-    rows = [
-        {
-            "topic": record.topic,
-            "partition": record.partition,
-            "offset": record.offset,
-            "timestamp": record.timestamp if record.timestamp >= 0 else None,
-            "key": record.key,
-            "value": record.value,
-            "headers": [{"key": name, "value": value} for name, value in record.headers],
-        }
-        for record in records
-    ]
-    return pa.RecordBatch.from_pylist(rows, schema=schema())
+    return arrow.empty_batch()

@@ -7,10 +7,16 @@ fetching and processing overlap. At most one request per broker is in flight.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from barnabas.clients.core.apis.fetch import FetchOptions, FetchTarget
-from barnabas.clients.group.partition_state import PartitionState, Phase
+from barnabas.clients.core.apis.fetch import (
+    FetchOptions,
+    FetchSelection,
+    FetchTarget,
+    all_have_ids,
+)
+from barnabas.clients.group.subscription import AssignedPartition, Phase
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
+from barnabas.net.fetch_session import FetchSession
 
 HURRIED_WAIT_MS = 20
 """Maximum wait of a broker while the buffer of another of its partitions is full."""
@@ -47,8 +53,27 @@ class NodePlan:
     """The partitions to fetch from one broker; `hurried` if others there have a full buffer."""
 
     targets: dict[TopicPartition, FetchTarget]
-    states: dict[TopicPartition, tuple[PartitionState, int]]
+    states: dict[TopicPartition, tuple[AssignedPartition, int]]
     hurried: bool = False
+
+
+class ConsumerFetchSession(FetchSession[FetchTarget]):
+    """The session of a consumer with one broker. It uses either topic names or topic ids."""
+
+    __slots__ = ("_by_id",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_id = True
+
+    def select(self, targets: dict[TopicPartition, FetchTarget]) -> FetchSelection:
+        """Returns the contents of the next request, which fetches exactly these partitions."""
+        by_id = all_have_ids(targets)
+        if by_id != self._by_id:
+            self.lost()
+        self._by_id = by_id
+        step = self.next(targets)
+        return FetchSelection(step.changed, by_id, step.session_id, step.epoch, step.forgotten)
 
 
 @dataclass(slots=True)
@@ -56,13 +81,13 @@ class FetchPlan:
     """The fetches to start now, and the time of the next check."""
 
     nodes: dict[int, NodePlan]
-    leaderless: list[PartitionState]
+    leaderless: list[AssignedPartition]
     next_look_ms: int
     unvalidated: bool = False
 
 
 def plan_fetches(
-    states: Sequence[PartitionState],
+    states: Sequence[AssignedPartition],
     locate: Callable[[TopicPartition], PartitionLeader | None],
     limits: FetchLimits,
     now_ms: int,
@@ -104,7 +129,7 @@ def plan_fetches(
     return plan
 
 
-def _read_from(state: PartitionState, topic_partition: PartitionLeader, now_ms: int) -> int:
+def _read_from(state: AssignedPartition, topic_partition: PartitionLeader, now_ms: int) -> int:
     """Returns the leader, or the preferred read replica (KIP-392) until it expires."""
     if state.preferred_replica >= 0:
         if now_ms < state.preferred_until_ms:

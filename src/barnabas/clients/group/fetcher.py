@@ -1,6 +1,6 @@
 """Fetches records: plans requests, sends one per broker and puts the records into the buffer.
 
-`fetch_plan` and `fetch_session` decide what to fetch; this module does the IO and classifies the
+`fetch_plan` decides what to fetch; this module does the IO and classifies the
 responses. It runs as one task on the client's loop until the consumer is closed.
 """
 
@@ -17,23 +17,23 @@ from barnabas.clients.core.apis.fetch import (
     fetched_partitions,
     next_fetch_offset,
 )
+from barnabas.clients.core.background import Background
 from barnabas.clients.core.client import KafkaClient
-from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.fetch_plan import (
+    ConsumerFetchSession,
     FetchLimits,
     NodePlan,
     PartitionLeader,
     plan_fetches,
 )
-from barnabas.clients.group.fetch_session import FetchSession
-from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.clients.group.subscription import SubscriptionState
+from barnabas.clients.group.subscription import AssignedPartition, Phase, SubscriptionState
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.net.fetch_session import SESSION_ERRORS
 from barnabas.records.reader import FetchDecoder
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
@@ -114,7 +114,7 @@ class Fetcher:
         buffer: FetchBuffer,
         clock: Clock,
     ) -> None:
-        self.on_out_of_range: Callable[[PartitionState], None] = lambda state: None
+        self.on_out_of_range: Callable[[AssignedPartition], None] = lambda state: None
         self.on_unvalidated: Callable[[], None] = lambda: None
         self._settings = settings
         self._client = client
@@ -122,10 +122,11 @@ class Fetcher:
         self._buffer = buffer
         self._clock = clock
         self._limits: FetchLimits = settings.fetch_limits
-        self._sessions: dict[int, FetchSession] = {}
+        self._sessions: dict[int, ConsumerFetchSession] = {}
         self._woken = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         self._pause_s = settings.client.retry_backoff_ms / 1000
-        self._work = BackgroundWork(self._woken.set, self._pause_s)
+        self._work = Background(self._pause_s, self._woken.set)
         self._backing_off_ms = settings.client.retry_backoff_ms
 
     async def run(self) -> None:
@@ -158,7 +159,7 @@ class Fetcher:
             plan = plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
         if plan.leaderless:
             topics = {state.partition.topic for state in plan.leaderless}
-            self._work.start("metadata", lambda: self._client.refresh(topics))
+            self._work.run("metadata", lambda: self._client.refresh(topics))
             for state in plan.leaderless:
                 self._rest(state)
                 if state.partition.topic in self._client.metadata.topics:
@@ -167,7 +168,7 @@ class Fetcher:
             self.on_unvalidated()
         for node_id, node in plan.nodes.items():
             if not self._work.busy(node_id):
-                self._work.start(node_id, lambda i=node_id, n=node: self._fetch(i, n))  # type: ignore[misc]
+                self._work.run(node_id, lambda i=node_id, n=node: self._fetch(i, n))  # type: ignore[misc]
         return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
 
     def _locate(self, topic_partition: TopicPartition) -> PartitionLeader | None:
@@ -180,16 +181,17 @@ class Fetcher:
         )
 
     async def _fetch(self, node_id: int, node: NodePlan) -> None:
-        session = self._sessions.setdefault(node_id, FetchSession())
+        session = self._sessions.setdefault(node_id, ConsumerFetchSession())
         try:
             connection = await self._client.connection(node_id, PURPOSE)
         except BarnabasError:
             self._leave_replica(node)
             raise
-        selection = session.next(node.targets)
+        selection = session.select(node.targets)
         request = fetch_request(selection, self._limits.options(node.hurried))
         version = selection.version(connection.version_of(FetchRequest))
         timeout_s = self._settings.request_timeout_s + request.max_wait_ms / 1000
+        sent_s = self._loop.time()
         try:
             response: FetchResponse = await connection.send(
                 request, version=version, timeout_s=timeout_s
@@ -198,6 +200,7 @@ class Fetcher:
             session.lost()
             self._leave_replica(node)
             raise
+        self._buffer.meters.answered(self._loop.time() - sent_s, response.throttle_time_ms)
         self._take_in(node_id, node, session, response)
         if response.throttle_time_ms > 0:
             # The quota is exceeded: the broker mutes this connection meanwhile (KIP-219).
@@ -207,31 +210,36 @@ class Fetcher:
         """Returns to the leaders, because this broker cannot be reached."""
         for state, _ in node.states.values():
             state.preferred_replica = -1
-        self._work.start("metadata", self._client.refresh)
+        self._work.run("metadata", self._client.refresh)
 
     # -- answers -------------------------------------------------------------------------------
 
     def _take_in(
-        self, node_id: int, node: NodePlan, session: FetchSession, response: FetchResponse
+        self, node_id: int, node: NodePlan, session: ConsumerFetchSession, response: FetchResponse
     ) -> None:
         code = ErrorCode.of(response.error_code)
         session.answered(code, response.session_id)
         if code is not ErrorCode.NONE:
-            if "SESSION" not in code.name:
+            if code not in SESSION_ERRORS:
                 raise BrokerError(code, f"fetching from broker {node_id}: {code.explanation}")
             logger.debug("broker %d: %s, a full fetch follows", node_id, code.name)
             return
         got_data = False
+        sizes: dict[AssignedPartition, int] = {}
         for answer in read_fetch_results(response, self._client.metadata.topic_names):
             known = node.states.get(answer.partition)
             if known is None or known[0].stamp != known[1]:
                 continue
+            if answer.data.records:
+                sizes[known[0]] = len(answer.data.records)
+                self._buffer.meters.partition(known[0])
             got_data |= self._apply(known[0], known[1], node, answer)
+        self._buffer.meters.fetched(sizes)
         if got_data:
             self._buffer.on_data()
 
     def _apply(
-        self, state: PartitionState, stamp: int, node: NodePlan, answer: PartitionFetchResult
+        self, state: AssignedPartition, stamp: int, node: NodePlan, answer: PartitionFetchResult
     ) -> bool:
         match answer.result:
             case FetchResult.DATA:
@@ -250,7 +258,7 @@ class Fetcher:
                 self._buffer.fail(state, stamp, error)
         return False
 
-    def _store(self, state: PartitionState, stamp: int, data: PartitionData) -> bool:
+    def _store(self, state: AssignedPartition, stamp: int, data: PartitionData) -> bool:
         with self._subscription.lock:
             state.high_watermark = data.high_watermark
             state.last_stable_offset = data.last_stable_offset
@@ -278,12 +286,12 @@ class Fetcher:
         self._buffer.put(Piece(state, stamp, decoder, len(records)), following)
         return True
 
-    def _redirect(self, state: PartitionState, replica: int) -> None:
+    def _redirect(self, state: AssignedPartition, replica: int) -> None:
         state.preferred_replica = replica
         lifetime_ms = self._settings.client.metadata_max_age_ms
         state.preferred_until_ms = self._clock.monotonic_ms() + lifetime_ms
 
-    def _look_again(self, state: PartitionState, answer: PartitionFetchResult) -> None:
+    def _look_again(self, state: AssignedPartition, answer: PartitionFetchResult) -> None:
         state.preferred_replica = -1
         leader = answer.data.current_leader
         if leader is not None:
@@ -292,9 +300,9 @@ class Fetcher:
             )
         self._rest(state)
         topics = {state.partition.topic}
-        self._work.start("metadata", lambda: self._client.refresh(topics))
+        self._work.run("metadata", lambda: self._client.refresh(topics))
 
-    def _out_of_range(self, state: PartitionState, offset: int) -> None:
+    def _out_of_range(self, state: AssignedPartition, offset: int) -> None:
         if state.preferred_replica >= 0:
             # A follower may lag or have been cleaned differently: the leader decides (KIP-392).
             state.preferred_replica = -1
@@ -304,5 +312,5 @@ class Fetcher:
         elif state.fetch_offset == offset:
             self.on_out_of_range(state)
 
-    def _rest(self, state: PartitionState) -> None:
+    def _rest(self, state: AssignedPartition) -> None:
         state.retry_at_ms = self._clock.monotonic_ms() + self._backing_off_ms

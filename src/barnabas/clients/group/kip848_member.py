@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 from barnabas.clients.group.membership_actions import (
     Action,
+    AssignmentStep,
     Divide,
     Removal,
     Send,
-    Step,
     StepKind,
 )
 from barnabas.clients.group.settings import GroupSettings
@@ -76,16 +76,16 @@ class Kip848Assignment:
             for number in numbers
         )
 
-    def next_step(self) -> Step | None:
+    def next_step(self) -> AssignmentStep | None:
         """Returns the next step towards the target, None while the target is unknown."""
         wanted = self.wanted()
         if wanted is None:
             return None
         if self.owned - wanted:
-            return Step(StepKind.REVOKE, self.owned - wanted)
-        return Step(StepKind.ASSIGN, wanted - self.owned)
+            return AssignmentStep(StepKind.REVOKE, self.owned - wanted)
+        return AssignmentStep(StepKind.ASSIGN, wanted - self.owned)
 
-    def apply_step(self, step: Step) -> None:
+    def apply_step(self, step: AssignmentStep) -> None:
         """Applies a step that the polling thread has run."""
         if step.kind is StepKind.ASSIGN:
             self.owned |= step.partitions
@@ -103,7 +103,7 @@ class Kip848Assignment:
 
     @property
     def untold(self) -> bool:
-        """Whether the last heartbeat named other partitions than are owned now."""
+        """Whether the owned partitions have changed since the last heartbeat."""
         return self.owned != self._told
 
     def tell(self) -> list[TopicPartitions]:
@@ -131,7 +131,7 @@ FIRST_INTERVAL_MS = 5_000
 FOREVER_MS = 3_600_000
 
 
-class State(enum.Enum):
+class Kip848MemberState(enum.Enum):
     """The state of a KIP-848 member.
 
     IDLE: not subscribed. UNJOINED: joins after the next poll(). PREPARING: waits for that poll.
@@ -162,7 +162,7 @@ class Kip848Member:
         self._settings = settings
         self._backoff_ms = retry_backoff_ms
         self._names = names
-        self._state = State.IDLE
+        self._state = Kip848MemberState.IDLE
         self._member_id = member_id
         self._epoch = JOIN_EPOCH
         self._topics: frozenset[str] = frozenset()
@@ -172,7 +172,7 @@ class Kip848Member:
         self._reason = "first join"
         self._full = True
         self._in_flight = False
-        self._open_step: Step | None = None
+        self._open_step: AssignmentStep | None = None
         self._interval_ms = FIRST_INTERVAL_MS
         self._heartbeat_at_ms = 0
         self._retry_at_ms = 0
@@ -183,7 +183,7 @@ class Kip848Member:
 
     @property
     def group(self) -> GroupMetadata:
-        joined = self._state is State.JOINED and self._epoch > JOIN_EPOCH
+        joined = self._state is Kip848MemberState.JOINED and self._epoch > JOIN_EPOCH
         return GroupMetadata(
             self._settings.group_id,
             self._epoch if joined else -1,
@@ -193,13 +193,13 @@ class Kip848Member:
 
     @property
     def settled(self) -> bool:
-        return self._state is State.IDLE or (
-            self._state is State.JOINED and self._assignment.settled
+        return self._state is Kip848MemberState.IDLE or (
+            self._state is Kip848MemberState.JOINED and self._assignment.settled
         )
 
     @property
     def losing(self) -> bool:
-        return self._state is State.LOSING and (
+        return self._state is Kip848MemberState.LOSING and (
             self._open_step is None or self._open_step.kind is not StepKind.LOST
         )
 
@@ -211,8 +211,8 @@ class Kip848Member:
         self._open_step = None
 
     def subscribe(self, topics: frozenset[str], pattern: str | None) -> None:
-        if self._state is State.IDLE:
-            self._state, self._reason = State.UNJOINED, "first join"
+        if self._state is Kip848MemberState.IDLE:
+            self._state, self._reason = Kip848MemberState.UNJOINED, "first join"
         elif (topics, pattern) != (self._topics, self._pattern):
             self._full, self._heartbeat_at_ms = True, 0
             self._reason = "the subscription changed"
@@ -227,7 +227,7 @@ class Kip848Member:
         step = self._next_step(now_ms)
         if step is not None or self.fatal is not None or self._in_flight:
             return step
-        if now_ms < self._retry_at_ms or self._state is not State.JOINED:
+        if now_ms < self._retry_at_ms or self._state is not Kip848MemberState.JOINED:
             return None
         if not self._assignment.settled and self._open_step is None:
             # The target has an unknown topic id: refresh the metadata.
@@ -240,27 +240,27 @@ class Kip848Member:
         return Send(self._heartbeat())
 
     def next_poll_ms(self, now_ms: int) -> int:
-        if self.fatal is not None or self._in_flight or self._state is not State.JOINED:
+        if self.fatal is not None or self._in_flight or self._state is not Kip848MemberState.JOINED:
             return now_ms + FOREVER_MS
         return max(self._heartbeat_at_ms, self._retry_at_ms)
 
-    def _next_step(self, now_ms: int) -> Step | None:
+    def _next_step(self, now_ms: int) -> AssignmentStep | None:
         if self._open_step is not None:
             return None
-        if self._state is State.LOSING and not self._assignment.owned:
-            self._state = State.UNJOINED
+        if self._state is Kip848MemberState.LOSING and not self._assignment.owned:
+            self._state = Kip848MemberState.UNJOINED
         match self._state:
-            case State.UNJOINED if self.fatal is None and not self._in_flight:
-                self._state = State.PREPARING
+            case Kip848MemberState.UNJOINED if self.fatal is None and not self._in_flight:
+                self._state = Kip848MemberState.PREPARING
                 self._reconciling_from_ms = now_ms
-                return self._open(Step(StepKind.PREPARE, NOTHING))
-            case State.LOSING:
-                return self._open(Step(StepKind.LOST, self._assignment.owned))
-            case State.JOINED:
+                return self._open(AssignmentStep(StepKind.PREPARE, NOTHING))
+            case Kip848MemberState.LOSING:
+                return self._open(AssignmentStep(StepKind.LOST, self._assignment.owned))
+            case Kip848MemberState.JOINED:
                 return self._open(self._assignment.next_step())
         return None
 
-    def _open(self, step: Step | None) -> Step | None:
+    def _open(self, step: AssignmentStep | None) -> AssignmentStep | None:
         self._open_step = step
         return step
 
@@ -286,18 +286,18 @@ class Kip848Member:
 
     # -- steps of the polling thread -----------------------------------------------------------
 
-    def step_done(self, step: Step, now_ms: int) -> None:
+    def step_done(self, step: AssignmentStep, now_ms: int) -> None:
         if step is not self._open_step:
             return
         self._open_step = None
         self._assignment.apply_step(step)
-        if self._state is State.LOSING and step.kind is not StepKind.LOST:
+        if self._state is Kip848MemberState.LOSING and step.kind is not StepKind.LOST:
             return  # Removed meanwhile: the owned partitions are lost next.
         if step.kind is StepKind.PREPARE:
-            self._state = State.JOINED
+            self._state = Kip848MemberState.JOINED
             self._epoch, self._full, self._heartbeat_at_ms = JOIN_EPOCH, True, 0
         elif step.kind is StepKind.LOST:
-            self._state = State.UNJOINED
+            self._state = Kip848MemberState.UNJOINED
         elif step.kind is StepKind.ASSIGN and self._assignment.try_settle():
             self._target_reached(now_ms, len(step.partitions))
 
@@ -322,7 +322,7 @@ class Kip848Member:
         self._in_flight = False
         assert isinstance(response, ConsumerGroupHeartbeatResponse)
         code = ErrorCode.of(response.error_code)
-        if self._state is not State.JOINED:
+        if self._state is not Kip848MemberState.JOINED:
             return
         if code is ErrorCode.NONE:
             self._heard(response, now_ms)
@@ -377,7 +377,7 @@ class Kip848Member:
 
     def leave(self, reason: str) -> Message | None:
         request = self._leave_request()
-        self._state, self._open_step, self._in_flight = State.IDLE, None, False
+        self._state, self._open_step, self._in_flight = Kip848MemberState.IDLE, None, False
         self._assignment = Kip848Assignment(self._names)
         self._epoch, self._full, self.fatal = JOIN_EPOCH, True, None
         self.removal = None
@@ -385,7 +385,7 @@ class Kip848Member:
         return request
 
     def _leave_request(self) -> Message | None:
-        if self._state is not State.JOINED or self._epoch == JOIN_EPOCH:
+        if self._state is not Kip848MemberState.JOINED or self._epoch == JOIN_EPOCH:
             return None
         static = self._settings.instance_id is not None
         return ConsumerGroupHeartbeatRequest(
@@ -402,8 +402,8 @@ class Kip848Member:
         self._assignment.drop_target()
         self._reason = f"joined again after {reason}"
         self._retry_at_ms = now_ms
-        self._state = State.LOSING
+        self._state = Kip848MemberState.LOSING
 
     def _give_up(self, error: BarnabasError) -> None:
         self.fatal = error
-        self._state = State.LOSING
+        self._state = Kip848MemberState.LOSING

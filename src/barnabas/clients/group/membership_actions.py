@@ -1,8 +1,8 @@
 """The interface between a group member (a state machine without IO) and its driver.
 
 The driver calls `poll(now_ms)`, which returns one action or None; at most one action is open at a
-time. The polling thread runs a `Step`, because a step calls the application's listener and changes
-the assignment of that thread.
+time. The polling thread runs an `AssignmentStep`, because a step calls the application's listener
+and changes the assignment of that thread.
 """
 
 import enum
@@ -31,7 +31,7 @@ class StepKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
+class AssignmentStep:
     """One change of the assignment, run by the polling thread."""
 
     kind: StepKind
@@ -53,7 +53,7 @@ class Divide:
     topics: frozenset[str]
 
 
-Action = Send | Step | Divide
+Action = Send | AssignmentStep | Divide
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Membership(Protocol):
 
     def divide(self, counts: Mapping[str, int], now_ms: int) -> None: ...
 
-    def step_done(self, step: Step, now_ms: int) -> None: ...
+    def step_done(self, step: AssignmentStep, now_ms: int) -> None: ...
 
     @property
     def losing(self) -> bool:

@@ -10,14 +10,23 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
+from barnabas.clients.core.background import Background
 from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
-from barnabas.clients.group.background import BackgroundWork
-from barnabas.clients.group.membership_actions import Action, Divide, Membership, Send, Step
+from barnabas.clients.group._iteration_hot import RecordIterator
+from barnabas.clients.group.membership_actions import (
+    Action,
+    AssignmentStep,
+    Divide,
+    Membership,
+    Send,
+)
+from barnabas.clients.group.metrics import CoordinatorMeters
 from barnabas.clients.group.settings import ConsumerSettings, GroupSettings
 from barnabas.clients.group.subscription import SubscriptionKind, SubscriptionState
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
+from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
@@ -26,19 +35,37 @@ logger = logging.getLogger(__name__)
 LEAVE_SECONDS = 5.0
 LOOK_MS = 1000
 FIRST_HEARTBEAT_WITH_PATTERN = 1
+REQUEST_NAMES: dict[int, str] = {
+    ApiKey.JOIN_GROUP: "join",
+    ApiKey.SYNC_GROUP: "sync",
+    ApiKey.HEARTBEAT: "heartbeat",
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: "heartbeat",
+}
+"""Names of the measured requests."""
 COORDINATOR_GONE = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 
 
 class PollClock:
     """Time of the last poll(); written by the polling thread, read by the loop."""
 
-    __slots__ = ("last_ms", "polling")
+    __slots__ = ("_returned", "last_ms", "polling", "reader")
 
     def __init__(self) -> None:
         self.polling = False
         self.last_ms = 0
+        self.reader: RecordIterator | None = None
+        self._returned = 0
 
     def overdue(self, limit_ms: int, now_ms: int) -> bool:
+        """Returns whether neither poll() nor the iteration was used for `limit_ms`.
+
+        The iteration does not read the clock. Records that it returned since the last call count
+        as used now: a slow member is removed later by one interval of these calls at most.
+        """
+        returned = 0 if self.reader is None else self.reader.returned
+        if returned != self._returned:
+            self._returned = returned
+            self.last_ms = max(self.last_ms, now_ms)
         return not self.polling and now_ms - self.last_ms > limit_ms
 
 
@@ -59,7 +86,8 @@ class MembershipDriver:
         assert settings.group is not None
         self.member = member
         self.polls = PollClock()
-        self.steps: deque[Step] = deque()
+        self.steps: deque[AssignmentStep] = deque()
+        self.meters = CoordinatorMeters()
         self.on_step: Callable[[], None] = lambda: None
         self._settings = settings
         self._group: GroupSettings = settings.group
@@ -72,7 +100,7 @@ class MembershipDriver:
         self._looked_up = -1
         self._look_again_at_ms = 0
         self._broker_matches = False
-        self._work = BackgroundWork(self._woken.set, settings.client.retry_backoff_ms / 1000)
+        self._work = Background(settings.client.retry_backoff_ms / 1000, self._woken.set)
         self._divided: dict[str, int] = {}
 
     async def run(self) -> None:
@@ -91,7 +119,7 @@ class MembershipDriver:
     def wake(self) -> None:
         self._woken.set()
 
-    def step_done(self, step: Step) -> None:
+    def step_done(self, step: AssignmentStep) -> None:
         """Reports to the member that the polling thread has run a step. Call it on the loop."""
         self.member.step_done(step, self._clock.monotonic_ms())
         self._woken.set()
@@ -118,7 +146,7 @@ class MembershipDriver:
         missing = now_ms >= self._look_again_at_ms
         known = self._looked_up == self._subscription.generation
         if missing or not known or self._client.metadata_is_stale:
-            self._work.start("metadata", self._look_up)
+            self._work.run("metadata", self._look_up)
         if self._looked_up < 0:
             return
         self._follow_metadata()
@@ -133,12 +161,13 @@ class MembershipDriver:
             if action is None:
                 break
             self._act(action)
+        self.meters.rebalance(under_way=not self.member.settled, now_ms=now_ms)
         if self.member.fatal is not None:
             self.on_step()
 
     def _act(self, action: Action) -> None:
         match action:
-            case Step():
+            case AssignmentStep():
                 self.steps.append(action)
                 self.on_step()
             case Send() | Divide():
@@ -227,10 +256,23 @@ class MembershipDriver:
 
     async def _send(self, action: Send) -> Message:
         timeout_s = None if action.timeout_ms is None else action.timeout_ms / 1000
+        sent_ms = self._clock.monotonic_ms()
         response: Message = await self._client.send_to_coordinator(
             GROUP, self._group.group_id, action.request, timeout_s=timeout_s
         )
+        self._measure(action.request, response, sent_ms)
         return response
+
+    def _measure(self, request: Message, response: Message, sent_ms: int) -> None:
+        name = REQUEST_NAMES.get(request.API_KEY)
+        if name is None:
+            return
+        now_ms = self._clock.monotonic_ms()
+        self.meters.answered(name, now_ms - sent_ms, now_ms)
+        code = getattr(response, "error_code", 0)
+        # MEMBER_ID_REQUIRED is the first half of a successful join.
+        if name != "heartbeat" and code not in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED):
+            self.meters.failed_rebalances.record(1)
 
     def _check_coordinator(self, response: Message) -> None:
         code = ErrorCode.of(getattr(response, "error_code", 0))

@@ -1,10 +1,11 @@
-"""Offsets asked of brokers: beginnings, ends, by time, committed ones; and committing them.
+"""Reads offsets from brokers (start, end, by time, committed) and commits offsets.
 
-What it does not do: move positions; `keeper` does that, `commits` decides what to commit.
+It does not change positions: `position_keeper` does. `core` decides which offsets to commit.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from time import monotonic_ns
 from typing import Any
 
 from barnabas.clients.core.apis.list_offsets import (
@@ -27,6 +28,7 @@ from barnabas.clients.core.apis.offset_fetch import (
 )
 from barnabas.clients.core.client import GROUP, KafkaClient
 from barnabas.clients.group.errors import CommitFailedError
+from barnabas.clients.group.metrics import CoordinatorMeters
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
@@ -50,8 +52,8 @@ COORDINATOR_MOVED = frozenset(
 class Offsets:
     """Owned by the client's event loop.
 
-    `member` tells who this consumer is to its group; `committer` the same for a commit, and raises
-    where this consumer may not commit.
+    `member` returns the identity of this consumer in its group; `committer` returns the one for a
+    commit, and raises if this consumer must not commit.
     """
 
     def __init__(self, settings: ConsumerSettings, client: KafkaClient) -> None:
@@ -60,6 +62,7 @@ class Offsets:
         self.member_in_fetch = False
         self._settings = settings
         self._client = client
+        self.meters = CoordinatorMeters()
         self._in_order = asyncio.Lock()
 
     # -- from leaders --------------------------------------------------------------------------
@@ -67,7 +70,7 @@ class Offsets:
     async def find(
         self, timestamps: Mapping[TopicPartition, int], deadline_s: float
     ) -> dict[TopicPartition, OffsetAndTimestamp]:
-        """The offset at each timestamp; offset -1 where no record is that young."""
+        """Returns the offset at each timestamp, -1 if no record has that time or a later one."""
         found: dict[TopicPartition, OffsetAndTimestamp] = {}
 
         async def ask() -> None:
@@ -115,7 +118,7 @@ class Offsets:
     async def committed(
         self, topic_partitions: Collection[TopicPartition], deadline_s: float
     ) -> CommittedOffsets:
-        """The group's committed offsets. Waits out open transactions (KIP-447)."""
+        """Returns committed offsets; waits for transactions with offset commits (KIP-447)."""
 
         async def ask() -> CommittedOffsets:
             member = self._group_member()
@@ -134,7 +137,7 @@ class Offsets:
     async def commit(
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], deadline_s: float
     ) -> None:
-        """Commit, retrying what can be retried; in order with every other commit."""
+        """Commits offsets and retries transient errors; commits are sent one after the other."""
         if offsets:
             async with self._in_order:
                 await self._client.retry(
@@ -144,21 +147,23 @@ class Offsets:
                 )
 
     async def commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """One try: a later commit would supersede a retry (as Kafka's commitAsync)."""
+        """Commits once, as Kafka's commitAsync: a later commit would supersede a retry."""
         if offsets:
             async with self._in_order:
                 await self._watching(lambda: self._commit_once(offsets))
 
     async def _commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
         member = _required(self.committer())
+        started_ns = monotonic_ns()
         try:
             request = offset_commit_request(member, dict(sorted(offsets.items())))
             response = await self._to_coordinator(request, LAST_OFFSET_COMMIT_BY_NAME)
+            self.meters.commits.record((monotonic_ns() - started_ns) // 1000)
             check_offset_commit(response, offsets)
         except BrokerError as error:
             if error.code in MEMBER_IS_OUT:
                 raise CommitFailedError(
-                    f"the commit was refused ({error.code.name}): the group has rebalanced "
+                    f"the commit was rejected ({error.code.name}): the group has rebalanced "
                     "without this member; poll() more often, or process less per poll"
                 ) from error
             raise
@@ -170,13 +175,13 @@ class Offsets:
         )
 
     async def _watching(self, ask: Callable[[], Awaitable[Any]]) -> Any:
-        """A coordinator that is gone is looked for again at the next try."""
+        """Forgets the coordinator after an error, so that the next attempt looks it up again."""
         member = self._group_member()
         try:
             return await ask()
         except BrokerError as error:
             if error.code is ErrorCode.STALE_MEMBER_EPOCH and self._group_member() != member:
-                # The epoch moved while the request was under way: again with the new one.
+                # The member epoch changed while the request was in flight: retry with the new one.
                 raise UnavailableError(str(error)) from error
             if error.code in COORDINATOR_MOVED:
                 self._client.forget_coordinator(GROUP, self._group_member().group_id)

@@ -1,10 +1,10 @@
-"""Gives every assigned partition a position and keeps it true: committed, reset, validated.
+"""Determines the position of every assigned partition: committed offset, reset, validation.
 
-Runs as one task on the client's loop. The rules: a position is the committed offset where there is
-one, else what auto.offset.reset says, else an error for the application. A position that is not in
-the log follows auto.offset.reset.out.of.range instead. After a leader change
-the position is compared with the new leader's epochs before the next fetch (KIP-320). No answer,
-however odd, ever becomes a position by itself.
+Runs as one task on the client's loop. A partition starts at its committed offset; without one,
+auto.offset.reset decides, and with `none` the application gets an error. For a position that is not
+in the log auto.offset.reset.out.of.range decides. After a leader change the position is compared
+with the new leader's epochs before the next fetch (KIP-320). An invalid response never sets a
+position.
 """
 
 import asyncio
@@ -18,15 +18,19 @@ from barnabas.clients.core.apis.offset_for_leader_epoch import (
     offset_for_leader_epoch_request,
     read_offset_for_leader_epoch,
 )
+from barnabas.clients.core.background import Background
 from barnabas.clients.core.client import KafkaClient
-from barnabas.clients.group.background import BackgroundWork
 from barnabas.clients.group.errors import LogTruncationError, NoOffsetError, OffsetOutOfRangeError
 from barnabas.clients.group.fetch_buffer import FetchBuffer
-from barnabas.clients.group.offset_reset import LATEST, OffsetReset
 from barnabas.clients.group.offsets import Offsets
-from barnabas.clients.group.partition_state import PartitionState, Phase
 from barnabas.clients.group.settings import ConsumerSettings
-from barnabas.clients.group.subscription import SubscriptionState
+from barnabas.clients.group.subscription import (
+    LATEST,
+    AssignedPartition,
+    OffsetReset,
+    Phase,
+    SubscriptionState,
+)
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
@@ -36,11 +40,11 @@ from barnabas.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochR
 logger = logging.getLogger(__name__)
 
 CHECK_MS = 1000
-Stamped = dict[TopicPartition, tuple[PartitionState, int]]
+Stamped = dict[TopicPartition, tuple[AssignedPartition, int]]
 
 
 class PositionKeeper:
-    """Owned by the client's event loop; `on_position` is called when fetching may go on."""
+    """Owned by the client's event loop; calls `on_position` when a partition may be fetched."""
 
     def __init__(
         self,
@@ -59,10 +63,10 @@ class PositionKeeper:
         self._clock = clock
         self._backoff_ms = settings.client.retry_backoff_ms
         self._woken = asyncio.Event()
-        self._work = BackgroundWork(self._woken.set, self._backoff_ms / 1000)
+        self._work = Background(self._backoff_ms / 1000, self._woken.set)
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Runs until cancelled."""
         while True:
             self._woken.clear()
             wait_ms = self._step(self._clock.monotonic_ms())
@@ -79,11 +83,11 @@ class PositionKeeper:
         await self._work.close()
 
     def look_up_topics(self) -> None:
-        """Ask for the metadata of what is read, for it has changed."""
-        self._work.start("metadata", self._client.refresh)
+        """Refreshes the metadata of the subscribed topics after they have changed."""
+        self._work.run("metadata", self._client.refresh)
 
-    def out_of_range(self, state: PartitionState) -> None:
-        """The leader does not have the position: reset, or tell the application."""
+    def out_of_range(self, state: AssignedPartition) -> None:
+        """Resets a position that the leader does not have, or reports the error to poll()."""
         offset = state.offset
         if self._settings.reset_out_of_range.is_none:
             self._rest(state)
@@ -91,7 +95,7 @@ class PositionKeeper:
             self._buffer.fail(state, state.stamp, error)
             return
         logger.warning(
-            "%s: offset %d is out of range, going on from %s",
+            "%s: offset %d is out of range, resetting to %s",
             state.partition,
             offset,
             self._settings.reset_out_of_range.name,
@@ -103,7 +107,7 @@ class PositionKeeper:
     # -- one round -----------------------------------------------------------------------------
 
     def _step(self, now_ms: int) -> int:
-        """Start what is due; milliseconds until the next look."""
+        """Starts requests that are due; returns the milliseconds until the next check."""
         self._keep_metadata_fresh()
         due = {phase: self._subscription.in_phase(phase, now_ms) for phase in Phase}
         if due[Phase.UNPOSITIONED]:
@@ -121,15 +125,15 @@ class PositionKeeper:
         if self._client.metadata_is_stale and self._subscription.assigned():
             self.look_up_topics()
 
-    def _begin(self, states: list[PartitionState]) -> None:
-        """Partitions just assigned: by their committed offsets, if there is a group."""
+    def _begin(self, states: list[AssignedPartition]) -> None:
+        """Starts new partitions at their committed offsets, if there is a group."""
         if self.offsets.member() is None:
             for state in states:
                 self._without_committed(state)
             self._woken.set()
             return
         stamped = {state.partition: (state, state.stamp) for state in states}
-        self._work.start("committed", lambda: self._from_committed(stamped))
+        self._work.run("committed", lambda: self._from_committed(stamped))
 
     async def _from_committed(self, stamped: Stamped) -> None:
         deadline_s = asyncio.get_running_loop().time() + self._settings.api_timeout_s
@@ -152,7 +156,7 @@ class PositionKeeper:
                     state.move_to_checked(position.offset, position.leader_epoch)
         self.on_position()
 
-    def _without_committed(self, state: PartitionState) -> None:
+    def _without_committed(self, state: AssignedPartition) -> None:
         if self._settings.reset.is_none:
             self._rest(state)
             self._buffer.fail(state, state.stamp, NoOffsetError(state.partition))
@@ -164,7 +168,7 @@ class PositionKeeper:
 
     def _start_by_leader(
         self,
-        states: list[PartitionState],
+        states: list[AssignedPartition],
         what: str,
         work: Callable[[int, Stamped], "asyncio.coroutines.Coroutine[object, object, None]"],  # type: ignore[name-defined]
     ) -> None:
@@ -177,7 +181,7 @@ class PositionKeeper:
                 entry = (state, state.stamp)
                 by_node.setdefault(found[0].id, {})[state.partition] = entry
         for node_id, stamped in by_node.items():
-            self._work.start((what, node_id), lambda n=node_id, s=stamped: work(n, s))  # type: ignore[misc]
+            self._work.run((what, node_id), lambda n=node_id, s=stamped: work(n, s))  # type: ignore[misc]
 
     async def _reset(self, node_id: int, stamped: Stamped) -> None:
         now_ms = self._clock.now_ms()
@@ -198,13 +202,13 @@ class PositionKeeper:
         self.on_position()
 
     def _apply_reset(
-        self, state: PartitionState, answer: OffsetAndTimestamp | BarnabasError
+        self, state: AssignedPartition, answer: OffsetAndTimestamp | BarnabasError
     ) -> None:
         reset: OffsetReset = state.reset or self._settings.reset
         if isinstance(answer, BarnabasError):
             self._failed(state, answer)
         elif answer.offset < 0:
-            # No record is that young: the records to come are.
+            # No record has the timestamp or a later one: start at the end.
             with self._subscription.lock:
                 state.ask_for(LATEST)
         else:
@@ -235,14 +239,14 @@ class PositionKeeper:
         self.on_position()
 
     def _accept(self, stamped: Stamped) -> None:
-        """A broker without epochs cannot say; positions are taken as they are."""
+        """Accepts the positions without validation: this broker does not support leader epochs."""
         with self._subscription.lock:
             for state, stamp in stamped.values():
                 if state.stamp == stamp and state.phase is Phase.VALIDATING:
                     state.phase = Phase.FETCHING
         self.on_position()
 
-    def _apply_epoch(self, state: PartitionState, answer: EpochEnd | BarnabasError) -> None:
+    def _apply_epoch(self, state: AssignedPartition, answer: EpochEnd | BarnabasError) -> None:
         if isinstance(answer, BarnabasError):
             self._failed(state, answer)
             return
@@ -255,7 +259,7 @@ class PositionKeeper:
             with self._subscription.lock:
                 state.phase = Phase.FETCHING
 
-    def _truncated(self, state: PartitionState, divergent: int | None, epoch: int) -> None:
+    def _truncated(self, state: AssignedPartition, divergent: int | None, epoch: int) -> None:
         error = LogTruncationError(state.partition, state.offset, divergent)
         if self._settings.reset_out_of_range.is_none:
             self._rest(state)
@@ -268,19 +272,19 @@ class PositionKeeper:
             else:
                 state.move_to(divergent, epoch)
 
-    def _failed(self, state: PartitionState, error: BarnabasError) -> None:
+    def _failed(self, state: AssignedPartition, error: BarnabasError) -> None:
         self._look_up(state)
         if not error.retriable:
             self._buffer.fail(state, state.stamp, error)
 
-    def _look_up(self, state: PartitionState) -> None:
+    def _look_up(self, state: AssignedPartition) -> None:
         metadata = self._client.metadata
         if state.partition.topic in metadata.topics:
             self._rest(state)
             if metadata.leader_of(state.partition) is None:
                 self._client.note_no_leader(state.partition)
         topics = {state.partition.topic}
-        self._work.start("metadata", lambda: self._client.refresh(topics))
+        self._work.run("metadata", lambda: self._client.refresh(topics))
 
-    def _rest(self, state: PartitionState) -> None:
+    def _rest(self, state: AssignedPartition) -> None:
         state.retry_at_ms = self._clock.monotonic_ms() + self._backoff_ms

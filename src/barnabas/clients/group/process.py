@@ -4,24 +4,179 @@ The polling thread polls, submits records to the workers and commits; the worker
 A commit never passes an unfinished record, so after a crash every record that may not have been
 processed is read again. While too many records are in progress the partitions are paused, but
 polling continues, so the member stays in its group.
+
+The worker of a record is selected by its partition or key, so records that must stay in order have
+the same worker. The first error ends all work; records that are queued behind it are not processed.
 """
 
 import logging
+import queue
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Protocol
 
 from barnabas.clients.group.errors import CommitFailedError, WakeupError
-from barnabas.clients.group.failures import DeadLetters, FailurePolicy, Handler
-from barnabas.clients.group.offset_tracker import OffsetTracker
-from barnabas.clients.group.workers import Workers, route_by
+from barnabas.clients.group.failures import DeadLetterProducer, FailurePolicy, Handler
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
 
 logger = logging.getLogger(__name__)
+
+
+class _Partition:
+    __slots__ = ("committed", "epoch", "finished", "order", "position")
+
+    def __init__(self) -> None:
+        self.order: deque[int] = deque()
+        self.finished: set[int] = set()
+        self.position = -1
+        self.epoch = -1
+        self.committed = -1
+
+
+class OffsetTracker:
+    """Tracks records from `begin` to `finish`; `committable` returns the offsets to commit."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._partitions: dict[TopicPartition, _Partition] = {}
+
+    def begin(self, topic_partition: TopicPartition, records: Iterable[Record]) -> None:
+        """Adds records in progress; the offsets of a partition must be ascending."""
+        with self._changed:
+            held = self._partitions.setdefault(topic_partition, _Partition())
+            held.order.extend(record.offset for record in records)
+
+    def finish(self, topic_partition: TopicPartition, record: Record) -> None:
+        """Marks a record as finished, processed or not; ignored after `forget`."""
+        with self._changed:
+            held = self._partitions.get(topic_partition)
+            if held is None:
+                return
+            held.finished.add(record.offset)
+            while held.order and held.order[0] in held.finished:
+                offset = held.order.popleft()
+                held.finished.discard(offset)
+                held.position, held.epoch = offset + 1, record.leader_epoch
+            self._changed.notify_all()
+
+    def committable(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Returns the positions that have changed since the last commit."""
+        with self._changed:
+            return {
+                topic_partition: OffsetAndMetadata(held.position, "", held.epoch)
+                for topic_partition, held in self._partitions.items()
+                if held.position > held.committed
+            }
+
+    def committed(self, offsets: dict[TopicPartition, OffsetAndMetadata]) -> None:
+        with self._changed:
+            for topic_partition, at in offsets.items():
+                held = self._partitions.get(topic_partition)
+                if held is not None:
+                    held.committed = max(held.committed, at.offset)
+
+    def first_unfinished(self, topic_partition: TopicPartition) -> int | None:
+        """Returns the first offset in progress, or None."""
+        with self._changed:
+            held = self._partitions.get(topic_partition)
+            return held.order[0] if held is not None and held.order else None
+
+    def unfinished(self, topic_partitions: Iterable[TopicPartition] | None = None) -> int:
+        """Returns the number of records in progress, of some partitions or of all."""
+        with self._changed:
+            return self._unfinished(topic_partitions)
+
+    def wait(self, topic_partitions: Iterable[TopicPartition] | None, timeout_s: float) -> bool:
+        """Waits until no record of these is in progress; returns False after `timeout_s`."""
+        chosen = None if topic_partitions is None else list(topic_partitions)
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._unfinished(chosen), timeout_s)
+
+    def forget(self, topic_partitions: Iterable[TopicPartition]) -> None:
+        """Removes partitions that were revoked."""
+        with self._changed:
+            for topic_partition in topic_partitions:
+                self._partitions.pop(topic_partition, None)
+            self._changed.notify_all()
+
+    def _unfinished(self, topic_partitions: Iterable[TopicPartition] | None) -> int:
+        chosen = self._partitions if topic_partitions is None else topic_partitions
+        held = (self._partitions.get(topic_partition) for topic_partition in chosen)
+        return sum(len(one.order) - len(one.finished) for one in held if one is not None)
+
+
+Route = Callable[[Record], int]
+Job = tuple[TopicPartition, Record]
+
+
+def route_by(ordering: str, concurrency: int) -> Route:
+    """Returns the function that selects the worker of a record."""
+    if ordering == "partition":
+        return lambda record: hash((record.topic, record.partition)) % concurrency
+    if ordering != "key":
+        raise LocalError(f"ordering={ordering!r}: must be 'partition' or 'key'")
+    turns = count()
+    # Records without a key need no order, so they are distributed in turn.
+    return lambda record: (
+        (next(turns) if record.key is None else hash((record.topic, record.key))) % concurrency
+    )
+
+
+class Workers:
+    """The worker threads, started by the constructor; `close` waits for records in progress."""
+
+    def __init__(
+        self, handler: Handler, policy: FailurePolicy, tracker: OffsetTracker, route: Route, n: int
+    ) -> None:
+        self.failure: BaseException | None = None
+        self.failed = threading.Event()
+        self._handler = handler
+        self._policy = policy
+        self._tracker = tracker
+        self._route = route
+        self._stop = threading.Event()
+        self._queues: list[queue.SimpleQueue[Job | None]] = [queue.SimpleQueue() for _ in range(n)]
+        self._threads = [
+            threading.Thread(target=self._run, args=(jobs,), name=f"barnabas-worker-{i}")
+            for i, jobs in enumerate(self._queues)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, topic_partition: TopicPartition, records: list[Record]) -> None:
+        self._tracker.begin(topic_partition, records)
+        for record in records:
+            self._queues[self._route(record)].put((topic_partition, record))
+
+    def close(self) -> None:
+        """Finishes the records in progress and drops the queued ones."""
+        self._stop.set()
+        for jobs in self._queues:
+            jobs.put(None)
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, jobs: "queue.SimpleQueue[Job | None]") -> None:
+        while not self._stop.is_set():
+            job = jobs.get()
+            if job is None or self._stop.is_set() or self.failed.is_set():
+                continue
+            topic_partition, record = job
+            try:
+                self._policy.handle(self._handler, record, self._stop.wait)
+            except BaseException as error:  # noqa: BLE001 - raised again in the polling thread
+                self.failure = error
+                self.failed.set()
+            else:
+                self._tracker.finish(topic_partition, record)
+
 
 POLL_SECONDS = 0.1
 DRAIN_SECONDS = 30.0
@@ -36,7 +191,7 @@ class ProcessOptions:
     on_error: str = "stop"
     retries: int = 3
     backoff_s: float = 0.1
-    producer: DeadLetters | None = None
+    producer: DeadLetterProducer | None = None
     dead_letter_topic: str | None = None
     max_in_progress: int = 1000
     commit_interval_s: float = 1.0
@@ -54,7 +209,7 @@ class ProcessOptions:
 
 
 class PausableConsumer(Protocol):
-    """The calls of a consumer that need no network; the blocking and the asyncio one have them."""
+    """The calls of both consumers that need no network."""
 
     def assignment(self) -> set[TopicPartition]: ...
 

@@ -1,4 +1,4 @@
-"""The consumer's settings, typed, with what contradicts itself refused at construction."""
+"""Typed settings of the consumer; contradicting values are rejected at construction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,19 @@ from typing import Any
 from barnabas.clients.assignors.port import Assignor
 from barnabas.clients.assignors.registry import resolve_assignors
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.core.serialization import Deserializer, deserializer
+from barnabas.clients.core.serialization import Conversion, deserializer
 from barnabas.clients.group.fetch_plan import FetchLimits
-from barnabas.clients.group.offset_reset import OffsetReset, parse_reset
+from barnabas.clients.group.subscription import OffsetReset, parse_reset
+from barnabas.clients.metrics.settings import MetricsSettings
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.errors import ConfigError
+from barnabas.model.extras import missing_package
 from barnabas.model.records import IsolationLevel
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """What membership needs to know; only where there is a group.id."""
+    """Settings of group membership; exist only if `group.id` is set."""
 
     group_id: str
     instance_id: str | None
@@ -32,15 +34,16 @@ class GroupSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerSettings:
-    """What the parts of a consumer need to know."""
+    """Settings of all components of a consumer."""
 
     client: ClientOptions
+    metrics: MetricsSettings
     group: GroupSettings | None
     fetch_limits: FetchLimits
     reset: OffsetReset
-    """Without a committed offset."""
+    """Policy for a partition without a committed offset."""
     reset_out_of_range: OffsetReset
-    """With a position that is not in the log."""
+    """Policy for a position that is not in the log."""
     auto_commit: bool
     auto_commit_interval_ms: int
     max_poll_records: int
@@ -50,8 +53,8 @@ class ConsumerSettings:
     api_timeout_s: float
     auto_create_topics: bool
     exclude_internal: bool
-    key_deserializer: Deserializer | None
-    value_deserializer: Deserializer | None
+    key_deserializer: Conversion | None
+    value_deserializer: Conversion | None
     interceptors: tuple[Any, ...]
 
     @property
@@ -60,19 +63,20 @@ class ConsumerSettings:
 
     @classmethod
     def parse(cls, config: Mapping[str, object]) -> "ConsumerSettings":
-        """From a user's configuration; ConfigError names what is wrong."""
+        """Returns the settings of a configuration; raises ConfigError with the cause."""
         values = CONSUMER_KEYS.parse(config)
         given = CONSUMER_KEYS.given(config)
         _check(values, given)
         return cls(
             client=ClientOptions.from_values(values),
+            metrics=MetricsSettings.from_values(values),
             group=_group(values),
             fetch_limits=_fetch_limits(values),
             reset=parse_reset(values["auto.offset.reset"]),
             reset_out_of_range=parse_reset(
                 values["auto.offset.reset.out.of.range"] or values["auto.offset.reset"]
             ),
-            # Without a group there is nowhere to commit to.
+            # Offsets can be committed for a group only.
             auto_commit=values["enable.auto.commit"] and values["group.id"] is not None,
             auto_commit_interval_ms=values["auto.commit.interval.ms"],
             max_poll_records=values["max.poll.records"],
@@ -84,7 +88,7 @@ class ConsumerSettings:
             exclude_internal=values["exclude.internal.topics"],
             key_deserializer=deserializer(values, "key.deserializer"),
             value_deserializer=deserializer(values, "value.deserializer"),
-            interceptors=tuple(values["interceptor.classes"]),
+            interceptors=(*values["interceptor.classes"], *_tracing(values)),
         )
 
 
@@ -127,8 +131,19 @@ def _check(values: Mapping[str, Any], given: set[str]) -> None:
     if values["group.protocol"] == "consumer":
         own = {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"}
         for name in sorted(own & given):
-            raise ConfigError(f"{name} is the broker's to decide with group.protocol=consumer")
+            raise ConfigError(f"{name}: with group.protocol=consumer the broker sets it; remove it")
     elif "group.remote.assignor" in given:
         raise ConfigError("group.remote.assignor needs group.protocol=consumer")
     if values["fetch.max.wait.ms"] >= values["request.timeout.ms"]:
         raise ConfigError("fetch.max.wait.ms must be less than request.timeout.ms")
+
+
+def _tracing(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Returns the interceptor that creates spans, if tracing is on."""
+    if not values["tracing.enable"]:
+        return ()
+    try:
+        from barnabas.clients.core.tracing import ConsumerTracing  # optional extra: otel
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"tracing.enable=true: {missing_package(error) or error}") from error
+    return (ConsumerTracing(values["client.id"], values["group.id"]),)

@@ -3,11 +3,14 @@
 `TopicAppender` appends a record to the open batch of its partition; `SendFuture` refers to the
 batch and the record's index in it. The result is stored once per batch and read by all its futures,
 so acknowledging a million records takes a thousand steps. Code that runs once per batch is in
-`batch` and `accumulator`.
+`batch` and `accumulator`; batches are of type `batch.ProducerBatch`, which imports this module.
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from time import time_ns
@@ -19,10 +22,9 @@ from barnabas.model.record_metadata import RecordMetadata
 try:
     import cython
 except ImportError:
-    from barnabas.records import _cython_shim as cython
+    from barnabas.model import _cython_shim as cython
 
 if TYPE_CHECKING:
-    from barnabas.clients.producer.batch import ProducerBatch
     from barnabas.records._rows_hot import RowEncoder
 
 if cython.compiled:
@@ -30,6 +32,10 @@ if cython.compiled:
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 
 COMPILED: bool = cython.compiled
+GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+"""Whether threads exclude each other in compiled code; not so in a free-threaded Python."""
+
+logger = logging.getLogger(__name__)
 
 BytesLike = bytes | bytearray | memoryview
 Headers = Iterable[tuple[str, BytesLike | None]]
@@ -45,8 +51,25 @@ def _now_ms() -> cython.longlong:
     return time_ns() // 1_000_000
 
 
+@cython.ccall
+def as_bytes(data: object, field: str) -> bytes | None:
+    """Returns the bytes of a key or value; text is encoded as UTF-8.
+
+    Raises:
+        TypeError: The type needs a serializer; `field` is "key" or "value".
+    """
+    if data is None or type(data) is bytes:
+        return data
+    if isinstance(data, str):
+        return data.encode()
+    if isinstance(data, bytes | bytearray | memoryview):
+        return bytes(data)
+    wanted = f"encode it, or set {field}.serializer"
+    raise TypeError(f"the {field} is {type(data).__name__}, not bytes or str: {wanted}")
+
+
 def murmur2(data: bytes) -> int:
-    """Kafka's hash of a key, as an unsigned 32-bit number (seed 0x9747b28c)."""
+    """Returns Kafka's hash of a key, as an unsigned 32-bit number (seed 0x9747b28c)."""
     return _hash_key(data)
 
 
@@ -96,20 +119,26 @@ def _murmur2(data: cython.p_uchar, length: cython.Py_ssize_t) -> cython.uint:
 
 
 @cython.final
+@cython.no_gc
 @cython.freelist(512)
 @cython.cclass
 class SendFuture:
     """The future of one record: `result()` gives its RecordMetadata.
 
     Returned by `Producer.send`. Thread-safe. Waiting on it sends the batch before linger.ms.
+
+    The garbage collector does not track futures: a million of them would slow every collection.
+    The only reference cycle, by way of the callbacks of the batch, ends with the batch's result.
     """
 
     _batch: Any
+    _on_delivery: Any
     _delta: cython.int
     _timestamp: cython.longlong
 
-    def __init__(self, batch: ProducerBatch, delta: int, timestamp: int) -> None:
+    def __init__(self, batch: Any, delta: int, timestamp: int) -> None:
         self._batch = batch
+        self._on_delivery = None
         self._delta = delta
         self._timestamp = timestamp
 
@@ -119,9 +148,14 @@ class SendFuture:
         return self._delta
 
     @property
-    def batch(self) -> ProducerBatch:
+    def batch(self) -> Any:
         """The batch it was appended to."""
         return self._batch
+
+    @property
+    def final_batch(self) -> Any:
+        """The batch with the result: the one above, or a part of it after a split."""
+        return self._final()[0]
 
     def done(self) -> bool:
         """Whether the record is stored or has failed."""
@@ -136,13 +170,13 @@ class SendFuture:
         error = self.exception(timeout)
         if error is not None:
             raise error
+        return self._metadata()
+
+    @cython.cfunc
+    def _metadata(self) -> object:
+        """Returns the metadata of a record that is stored."""
         batch, delta = self._final()
-        return RecordMetadata(
-            batch.partition.topic,
-            batch.partition.partition,
-            batch.base_offset + delta if batch.base_offset >= 0 else -1,
-            batch.log_append_time if batch.log_append_time >= 0 else self._timestamp,
-        )
+        return _metadata_of(batch, delta, self._timestamp)
 
     def exception(self, timeout: float | None = None) -> Exception | None:
         """Waits as `result` does; returns the error, or None if the record is stored."""
@@ -159,8 +193,32 @@ class SendFuture:
 
     def add_done_callback(self, callback: Callable[[SendFuture], Any]) -> None:
         """Calls `callback(self)` when done: on the loop thread, or immediately if already done."""
+        self._add((self, callback))
+
+    def notify(self, on_delivery: Callable[[RecordMetadata | None, Exception | None], Any]) -> None:
+        """Calls `on_delivery(metadata, error)` as `add_done_callback` does; one of both is None.
+
+        A future has one such function; the producer sets it when it creates the future.
+        """
+        self._on_delivery = on_delivery
+        self._add(self)
+
+    @cython.cfunc
+    def _add(self, callback: object) -> object:
+        """Registers a callback with the batch: a pair of future and function, or a future."""
         batch: Any = self._batch
-        batch.add_callback(self, callback)
+        if cython.compiled and GIL:
+            # No step between the check and the append releases the GIL.
+            if not batch.done:
+                batch.callbacks.append(callback)
+                return None
+        else:
+            with batch.lock:
+                if not batch.done:
+                    batch.callbacks.append(callback)
+                    return None
+        batch.run_callback(callback)
+        return None
 
     def _final(self) -> tuple[Any, int]:
         """Returns the batch with the result, possibly a part of a split one, and the index."""
@@ -171,16 +229,146 @@ class SendFuture:
         return batch, delta
 
 
+@cython.cfunc
+@cython.inline
+def _metadata_of(batch: object, delta: cython.longlong, timestamp: cython.longlong) -> object:
+    """Returns the metadata of the record with this index in a stored batch."""
+    base_offset: cython.longlong = batch.base_offset  # type: ignore[attr-defined]
+    append_time: cython.longlong = batch.log_append_time  # type: ignore[attr-defined]
+    topic_partition: Any = batch.partition  # type: ignore[attr-defined]
+    fields = (
+        topic_partition[0],
+        topic_partition[1],
+        base_offset + delta if base_offset >= 0 else -1,
+        append_time if append_time >= 0 else timestamp,
+    )
+    # Not RecordMetadata(...): the constructor of a named tuple is a function in Python.
+    return tuple.__new__(RecordMetadata, fields)
+
+
+def run_callbacks(batch: Any, callbacks: list) -> None:
+    """Calls the callbacks of a batch that has a result: pairs of future and function, or futures.
+
+    An exception is logged, so that the next callback is still called.
+    """
+    future: SendFuture
+    error: Any = batch.error
+    for callback in callbacks:
+        try:
+            if isinstance(callback, tuple):
+                callback[1](callback[0])
+                continue
+            future = callback
+            on_delivery, future._on_delivery = future._on_delivery, None
+            if error is not None:
+                on_delivery(None, error)
+            elif future._batch is batch:
+                on_delivery(_metadata_of(batch, future._delta, future._timestamp), None)
+            else:
+                on_delivery(future._metadata(), None)
+        except Exception:
+            logger.exception("a delivery callback failed: %r", callback)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(512)
+@cython.cclass
+class Delivery:
+    """The future of one record in asyncio: `await` it for the RecordMetadata.
+
+    Returned by `await Producer.send(...)`. It has the methods of an `asyncio.Future` and can be
+    passed to `asyncio.gather`, `asyncio.wait` and `asyncio.wait_for`. The future of asyncio behind
+    it is created on first use: most records are only flushed, and need none.
+    """
+
+    _sent: SendFuture
+    _loop: Any
+    _future: Any
+
+    def __init__(self, sent: SendFuture, loop: asyncio.AbstractEventLoop) -> None:
+        self._sent = sent
+        self._loop = loop
+        self._future = None
+
+    @property
+    def _asyncio_future_blocking(self) -> bool:
+        """Makes `asyncio.isfuture` true."""
+        return False
+
+    def __await__(self) -> Any:
+        return self._awaited().__await__()
+
+    def get_loop(self) -> asyncio.AbstractEventLoop:
+        """Returns the event loop of the producer."""
+        return self._loop
+
+    def done(self) -> bool:
+        """Whether the record is stored or has failed, or this future was cancelled."""
+        return self.cancelled() or self._sent.done()
+
+    def cancelled(self) -> bool:
+        """Whether this future was cancelled; the record is sent nevertheless."""
+        return self._future is not None and bool(self._future.cancelled())
+
+    def cancel(self, msg: object = None) -> bool:
+        """Cancels the wait for the delivery; the record is sent nevertheless."""
+        return bool(self._awaited().cancel(msg))
+
+    def result(self) -> RecordMetadata:
+        """Returns the metadata of a record that is stored; raises its error if it has failed.
+
+        Raises:
+            asyncio.InvalidStateError: There is no result yet.
+        """
+        return self._awaited().result()
+
+    def exception(self) -> Exception | None:
+        """Returns the error of the record, or None; raises as `result` does without a result."""
+        return self._awaited().exception()
+
+    def add_done_callback(self, callback: Callable[[Any], Any], *, context: object = None) -> None:
+        """Calls `callback(future)` on the event loop when the record is stored or has failed."""
+        self._awaited().add_done_callback(callback, context=context)
+
+    def remove_done_callback(self, callback: Callable[[Any], Any]) -> int:
+        """Removes a callback; returns how often it had been added."""
+        return int(self._awaited().remove_done_callback(callback))
+
+    @cython.ccall
+    def _awaited(self) -> Any:
+        """Returns the asyncio future of the delivery."""
+        if self._future is None:
+            self._future = self._loop.create_future()
+            if self._sent.done():
+                self._settle(self._sent)
+            else:
+                self._sent.add_done_callback(self._settle)
+        return self._future
+
+    def _settle(self, sent: SendFuture) -> None:
+        future: Any = self._future
+        if future.done():
+            return
+        error = sent.exception(0)
+        if error is None:
+            future.set_result(sent._metadata())
+            return
+        future.set_exception(error)
+        # An application that only flushes does not retrieve the error: asyncio must not warn.
+        future.exception()
+
+
 @cython.final
 @cython.cclass
 class TopicAppender:
-    """The open batches of one topic, one per partition at the most.
+    """The open batches of one topic, at most one per partition.
 
-    Used by the sending threads and the loop thread: appends and closes exclude each other.
+    The sending threads append and the loop thread closes; both exclude each other.
     """
 
     _lock: Any
-    _limit: cython.Py_ssize_t
+    _limits: list
     _batches: list
     _appenders: list
     _count: cython.Py_ssize_t
@@ -189,9 +377,9 @@ class TopicAppender:
     _available: tuple
     _hash_keys: cython.bint
 
-    def __init__(self, partitions: int, limit: int, hash_keys: bool) -> None:
+    def __init__(self, partitions: int, hash_keys: bool) -> None:
         self._lock = threading.Lock()
-        self._limit = limit
+        self._limits = [0] * partitions
         self._count = partitions
         self._batches = [None] * partitions
         self._appenders = [None] * partitions
@@ -202,7 +390,7 @@ class TopicAppender:
 
     @property
     def count(self) -> int:
-        """How many partitions the topic has."""
+        """The number of partitions."""
         return self._count
 
     @property
@@ -226,25 +414,26 @@ class TopicAppender:
         self._available = partitions
 
     def stick_to(self, partition: int) -> None:
-        """Records without a key go to this partition from now on."""
+        """Sets the partition of records without a key."""
         appender: Any = self._appenders[partition]
         # Bytes that its open batch already has do not count.
         self._sticky_bytes = 0 if appender is None else -appender.size
         self._sticky = partition
 
     def resize(self, partitions: int) -> None:
-        """The topic has another number of partitions.
+        """Sets the number of partitions.
 
-        The lists never get shorter: a thread may be about to use a number from before.
+        The lists never get shorter: a thread may be using an index from before.
         """
         more = partitions - len(self._batches)
         if more > 0:
             self._batches.extend([None] * more)
             self._appenders.extend([None] * more)
+            self._limits.extend([0] * more)
         self._count = partitions
 
     def partition_for(self, key: bytes | None) -> int:
-        """By the hash of the key, or the sticky one. The hash must equal Java's to the bit."""
+        """Returns the partition by the hash of the key, which equals Java's, or the sticky one."""
         return self._partition_for(key)
 
     @cython.cfunc
@@ -255,12 +444,17 @@ class TopicAppender:
             return self._sticky
         return (_hash_key(key) & 0x7FFFFFFF) % self._count
 
-    def open(self, batch: ProducerBatch) -> None:
-        """Records of the batch's partition go there from now on."""
+    def open(self, batch: Any, limit: int) -> None:
+        """Makes this the open batch of its partition, for up to `limit` bytes."""
+        self._limits[batch.partition.partition] = limit
         self._put(batch.partition.partition, batch, batch.appender)
 
+    def enlarge(self, partition: int, limit: int) -> None:
+        """Lets the open batch of a partition grow up to `limit` bytes."""
+        self._limits[partition] = limit
+
     def close(self, partition: int) -> None:
-        """No more records go into the open batch."""
+        """Closes the open batch of a partition to appends."""
         appender: Any = self._appenders[partition]
         if appender is not None and partition == self._sticky:
             self._sticky_bytes += appender.size
@@ -277,38 +471,40 @@ class TopicAppender:
             self._batches[partition] = batch
             self._appenders[partition] = appender
 
-    def batch_of(self, partition: int) -> ProducerBatch | None:
-        """The open batch of a partition."""
+    def batch_of(self, partition: int) -> Any:
+        """Returns the open batch of a partition, or None."""
         return self._batches[partition]
 
     def try_send(
         self,
-        key: bytes | None,
-        value: bytes | None,
+        key: BytesLike | str | None,
+        value: BytesLike | str | None,
         headers: Headers,
         partition: int | None,
         timestamp_ms: int | None,
     ) -> SendFuture | None:
-        """Append to an open batch; None when there is none with room (the slow path makes one)."""
+        """Appends to the open batch; returns None if there is none, or the record does not fit."""
+        key_bytes: bytes | None = as_bytes(key, "key")
+        value_bytes: bytes | None = as_bytes(value, "value")
         place: cython.Py_ssize_t
         if partition is None:
-            place = self._partition_for(key)
+            place = self._partition_for(key_bytes)
         else:
             place = partition
             if place < 0 or place >= self._count:
                 return None
         stamp: cython.longlong = _now_ms() if timestamp_ms is None else timestamp_ms
         if cython.compiled:
-            # No step below gives up the interpreter's lock, and without one the section holds.
+            # No step below releases the GIL. In a build without GIL the critical section locks.
             with cython.critical_section(self):
-                return self._append(place, stamp, key, value, headers)
+                return self._append(place, stamp, key_bytes, value_bytes, headers)
         with self._lock:
-            return self._append(place, stamp, key, value, headers)
+            return self._append(place, stamp, key_bytes, value_bytes, headers)
 
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def partitions_of(self, ends: memoryview, data: memoryview) -> bytearray:
-        """The partition of each key of an Arrow column, as 32-bit numbers; keys are hashed."""
+        """Returns the partition of each key of an Arrow column, as 32-bit numbers."""
         bounds: cython.const[cython.int][::1] = ends.cast("B").cast("i")  # type: ignore[valid-type]
         keys: cython.const[cython.uchar][::1] = data.cast("B")  # type: ignore[valid-type]
         count: cython.Py_ssize_t = len(bounds) - 1
@@ -327,10 +523,10 @@ class TopicAppender:
 
     def try_send_rows(
         self, partition: int, encoder: RowEncoder, start: int, stop: int
-    ) -> tuple[int, ProducerBatch | None]:
-        """Append rows of columns to the open batch of a partition while there is room.
+    ) -> tuple[int, Any]:
+        """Appends rows of columns to the open batch of a partition while they fit.
 
-        How many went in, and the batch; none when there is no open batch, or no room in it.
+        Returns the number of appended rows, and the batch or None.
         """
         if cython.compiled:
             with cython.critical_section(self):
@@ -341,12 +537,12 @@ class TopicAppender:
     @cython.cfunc
     def _append_rows(
         self, partition: int, encoder: RowEncoder, start: int, stop: int
-    ) -> tuple[int, ProducerBatch | None]:
+    ) -> tuple[int, Any]:
         appender = self._appenders[partition]
         batch = self._batches[partition]
         if appender is None:
             return 0, None
-        count = appender.try_append_rows(_now_ms(), encoder, start, stop, self._limit)
+        count = appender.try_append_rows(_now_ms(), encoder, start, stop, self._limits[partition])
         return count, batch
 
     @cython.cfunc
@@ -359,15 +555,16 @@ class TopicAppender:
         headers: Headers,
     ) -> SendFuture | None:
         appender = self._appenders[place]
-        # Now: making the future may collect garbage, which may let the loop close this batch.
+        # Read now: creating the future may collect garbage, during which the loop may close this.
         batch = self._batches[place]
         if appender is None:
             return None
-        delta: cython.int = appender.try_append(stamp, key, value, headers, self._limit)
+        delta: cython.int = appender.try_append(stamp, key, value, headers, self._limits[place])
         if delta < 0:
             return None
         future: SendFuture = SendFuture.__new__(SendFuture)
         future._batch = batch
+        future._on_delivery = None
         future._delta = delta
         future._timestamp = stamp
         return future

@@ -7,13 +7,13 @@ is ready when it is full, linger.ms has passed, a thread waits for it, or memory
 import itertools
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from random import randrange
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.batch import Driver, ProducerBatch
-from barnabas.clients.producer.buffer_memory import BufferMemory
+from barnabas.clients.producer.metrics import ProducerMeters
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
@@ -26,6 +26,9 @@ NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], in
 
 RECORD_OVERHEAD = 32
 """Upper bound of the bytes of a record's varints and attributes."""
+
+GROWTH = 4
+"""Factor by which an open batch is enlarged."""
 
 HEADER_OVERHEAD = 16
 """Upper bound of the bytes of a header's two lengths."""
@@ -42,22 +45,85 @@ def record_bytes(
 
 
 def check_size(size: int, setting: str, limit: int) -> None:
-    """Raise MESSAGE_TOO_LARGE for a record that exceeds the limit of a setting."""
+    """Raises MESSAGE_TOO_LARGE for a record that exceeds the limit of a setting."""
     if size > limit:
         raise BrokerError(
             ErrorCode.MESSAGE_TOO_LARGE, f"the record has {size} bytes, {setting} is {limit}"
         )
 
 
+class BufferMemory:
+    """Counts the bytes of buffer.memory: reserved per batch, released when it is completed.
+
+    Thread-safe; waiting callers are served in order.
+
+    Waiting callers get a callback, so that both a blocked thread and a coroutine can wait.
+    """
+
+    def __init__(self, total_bytes: int) -> None:
+        self.total_bytes = total_bytes
+        self._available = total_bytes
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+
+    @property
+    def available(self) -> int:
+        return self._available
+
+    @property
+    def waiting_count(self) -> int:
+        """Number of callers that wait for memory."""
+        return len(self._waiting)
+
+    def try_reserve(self, size: int) -> bool:
+        """Reserves `size` bytes if they are available and no other caller waits."""
+        with self._lock:
+            if self._waiting or size > self._available:
+                return False
+            self._available -= size
+            return True
+
+    def reserve_later(self, size: int, granted: Callable[[], None]) -> None:
+        """Queues for `size` bytes; calls `granted()` when they are reserved."""
+        with self._lock:
+            self._waiting.append((size, granted))
+        self._serve()
+
+    def withdraw(self, granted: Callable[[], None]) -> bool:
+        """Stops waiting; returns False if the bytes are reserved already: release them."""
+        with self._lock:
+            before = len(self._waiting)
+            self._waiting = deque(entry for entry in self._waiting if entry[1] is not granted)
+            return len(self._waiting) < before
+
+    def release(self, size: int) -> None:
+        with self._lock:
+            self._available += size
+            if not self._waiting:
+                return
+        self._serve()
+
+    def _serve(self) -> None:
+        served: list[Callable[[], None]] = []
+        with self._lock:
+            while self._waiting and self._waiting[0][0] <= self._available:
+                size, granted = self._waiting.popleft()
+                self._available -= size
+                served.append(granted)
+        for granted in served:
+            granted()
+
+
 class Accumulator:
     """Shared by sending threads and the sender's loop; `lock` guards the queues.
 
-    Appends to open batches take no part in `lock`: the `TopicAppender` orders them against
-    `close`, which the loop calls before it builds a batch.
+    Appends to open batches do not take `lock`: the `TopicAppender` excludes them during `close`,
+    which the loop calls before it builds a batch.
     """
 
     def __init__(self, settings: ProducerSettings, clock: Clock, driver: Driver) -> None:
         self.memory = BufferMemory(settings.buffer_memory)
+        self.meters = ProducerMeters(clock, debug=settings.metrics.debug)
         self._settings = settings
         self._clock = clock
         self.driver = driver
@@ -77,9 +143,7 @@ class Accumulator:
         with self._lock:
             appender = self.topics.get(name)
             if appender is None:
-                settings = self._settings
-                limit = min(settings.batch_size, settings.max_request_size)
-                appender = TopicAppender(partitions, limit, settings.hash_keys)
+                appender = TopicAppender(partitions, self._settings.hash_keys)
                 appender.stick_to(randrange(partitions))
                 self.topics[name] = appender
             self._used_ms[name] = now
@@ -96,6 +160,34 @@ class Accumulator:
         total = self.memory.total_bytes
         check_size(size, "buffer.memory", total)
         return max(min(self._settings.batch_size, total), size)
+
+    def append_to_enlarged(
+        self, topic: TopicAppender, topic_partition: TopicPartition, record: NewRecord, size: int
+    ) -> SendFuture | None:
+        """Enlarges the open batch of a partition and appends a record of `size` bytes to it.
+
+        The sender drains a batch of batch.size bytes as soon as it can. While it cannot, because
+        earlier requests are in flight, a larger batch saves requests and delays no record.
+
+        Returns None if there is no open batch, its size is at the limit, or memory is short.
+        """
+        limit = self._settings.max_batch_size
+        with self._lock:
+            queue = self._queues.get(topic_partition)
+            batch = topic.batch_of(topic_partition.partition)
+            if batch is None or not queue or queue[-1] is not batch:
+                return None
+            needed = batch.appender.size + size
+            enlarged = min(max(GROWTH * batch.reserved_bytes, needed), limit)
+            more = enlarged - batch.reserved_bytes
+            if needed > limit or not self.memory.try_reserve(more):
+                return None
+            batch.reserved_bytes = enlarged
+            topic.enlarge(topic_partition.partition, enlarged)
+            key, value, headers, timestamp = record
+            future = topic.try_send(key, value, headers, topic_partition.partition, timestamp)
+        self.driver.wake()
+        return future
 
     def append_to_new(
         self,
@@ -134,8 +226,9 @@ class Accumulator:
         batch = ProducerBatch(topic_partition, reserved, now, threading.Lock(), self.driver)
         batch.ordinal = (next(self._opened),)
         batch.lingers = self._settings.linger_ms > 0
+        # The order matters: two open batches of one partition could receive records out of order.
         topic.close(topic_partition.partition)
-        topic.open(batch)
+        topic.open(batch, min(self._settings.batch_size, self._settings.max_request_size))
         self._queues.setdefault(topic_partition, deque()).append(batch)
         self._incomplete.add(batch)
         self._used_ms[topic_partition.topic] = now
@@ -161,11 +254,13 @@ class Accumulator:
 
     def ready_at_ms(self, batch: ProducerBatch) -> int:
         """Returns the monotonic time in ms at which the batch may be sent."""
+        # A retry waits for its back-off only: it was full or had lingered before its first attempt.
         if batch.attempts:
             return batch.retry_at_ms
         if not batch.lingers:
             return 0
         queue = self._queues[batch.partition]
+        # A later batch exists only because no more records fitted into this one.
         full = len(queue) > 1 or batch.appender.size >= self._settings.batch_size
         pressed = (
             self._flushing or batch.urgent or self.memory.available < self._settings.batch_size
@@ -253,6 +348,11 @@ class Accumulator:
         """Returns the incomplete batches, including the open ones."""
         with self._lock:
             return list(self._incomplete)
+
+    def track(self, batch: ProducerBatch) -> None:
+        """Counts a batch that is in no queue as incomplete, so that `flush()` waits for it."""
+        with self._lock:
+            self._incomplete.add(batch)
 
     def unanswered_records(self) -> int:
         """Returns the number of records in incomplete batches."""

@@ -1,50 +1,55 @@
-"""The producer for asyncio: the same core on the caller's own loop, no thread behind it."""
+"""The asyncio producer: the same core as the blocking one, on the event loop of the caller."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from barnabas.clients.core.exit_hooks import LoopClient
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.accumulator import NewRecord
+from barnabas.clients.metrics.metric_types import MetricValues
+from barnabas.clients.producer._send_hot import Delivery, SendFuture
+from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
     OnDelivery,
     RecordMaker,
     SentRecord,
     explain_mistake,
-    report_delivery,
 )
 from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.config import merged
 from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.record_metadata import RecordMetadata
 
+if TYPE_CHECKING:
+    from barnabas.model.config_keys.keywords import ProducerKeywords
+
 Headers = Iterable[tuple[str, bytes | None]]
-Delivery = asyncio.Future[RecordMetadata]
 CLOSE_SECONDS = 30.0
 
 
 class Producer:
-    """Sends records to topics; made and used inside a running event loop.
+    """Sends records to topics; created and used in a running event loop.
 
     >>> async def main():
     ...     async with Producer(bootstrap_servers="localhost:9092") as producer:
     ...         delivery = await producer.send("orders", b"value", key=b"k")
     ...         metadata = await delivery
 
-    `await send()` returns once the record is in its batch: it waits for room in the buffer, up to
-    max.block.ms. The future it returns ends with the record's metadata, or with the error.
+    `await send()` returns when the record is in a batch; it waits up to max.block.ms for metadata
+    and buffer memory. The future that it returns has the record's metadata or error as its result.
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
-        self._settings = ProducerSettings.parse({**(config or {}), **options})
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[ProducerKeywords]"
+    ) -> None:
+        self._settings = ProducerSettings.parse(merged(config, options))
         self._loop = asyncio.get_running_loop()
         self._core = ProducerCore(self._settings)
         self._records = RecordMaker(self._settings, self._core.chooser)
+        self._appends = RecordAppends(self._core, self._records)
         self._topics = self._core.accumulator.topics
         self._closed = False
         self._exit = LoopClient(self._finish, self._core.accumulator.unanswered_records)
@@ -59,61 +64,63 @@ class Producer:
         timestamp: int | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> Delivery:
-        """Append a record to its batch; the future it returns is the delivery.
+        """Appends a record to a batch and returns the future of its delivery.
 
-        `on_delivery(metadata, error)` is called once the record is stored or has failed; one of
-        its arguments is None.
+        The arguments and errors are those of the blocking `Producer.send`. `on_delivery` is called
+        on the event loop.
         """
-        if self._closed:
-            raise ClosedError("the producer is closed")
-        if self._core.transaction is not None:
-            self._core.transaction.check_open()
+        appender = self._topics.get(topic)
+        future = None
         try:
-            record = SentRecord(topic, value, key, list(headers), partition, timestamp)
-            record = self._records.intercept(record)
-            try:
-                future = await self._send_intercepted(record)
-            except Exception as error:
-                self._records.rejected(record, error)
-                raise
-            if on_delivery is not None:
-                future.add_done_callback(partial(report_delivery, on_delivery))
-            return self._delivery(future)
+            if appender is not None and self._core.direct:
+                future = appender.try_send(key, value, headers, partition, timestamp)
+            if future is None:
+                record = SentRecord(topic, value, key, list(headers), partition, timestamp)
+                future = await self._send_slowly(record)
         except (TypeError, ValueError, AttributeError):
             explain_mistake(topic, headers)
             raise
+        if on_delivery is not None:
+            future.notify(on_delivery)
+        return Delivery(future, self._loop)
 
     async def send_and_wait(self, topic: str, value: Any = None, **more: Any) -> RecordMetadata:
-        """Send one record and wait until it is stored."""
-        return await (await self.send(topic, value, **more))
+        """Sends one record and waits until it is stored; raises the error of its delivery."""
+        metadata: RecordMetadata = await (await self.send(topic, value, **more))
+        return metadata
 
     async def flush(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - the API's word
-        """Wait until every record sent so far has its answer; DeadlineError after `timeout`."""
+        """Waits until every record sent so far is stored or has failed.
+
+        Raises:
+            DeadlineError: Records have no response after `timeout` seconds.
+        """
         await self._core.flush(timeout)
 
     async def close(self, timeout: float | None = CLOSE_SECONDS) -> None:  # noqa: ASYNC109
-        """Deliver the records sent so far, for up to `timeout` seconds, and end. Idempotent.
+        """Sends the records that are not sent yet, for up to `timeout` seconds, and stops.
 
         An open transaction is aborted. A producer that is never closed is closed when
-        `asyncio.run` shuts its loop down, or at exit.
+        `asyncio.run` shuts its loop down, or at exit. A second call has no effect.
         """
         if not self._closed:
-            self._closed = True
+            self._refuse_sends()
             try:
                 await self._core.close(timeout)
             finally:
                 await self._exit.closed()
 
     async def partitions_for(self, topic: str) -> list[int]:
-        """The partition numbers of a topic."""
-        return list(range((await self._appender(topic)).count))
+        """Returns the partition numbers of a topic."""
+        return list(range((await self._core.appender(topic)).count))
 
     async def ping(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109
-        """Ask a broker one question now; returns when it has answered.
+        """Sends one request to a broker and waits for the response, without retries.
 
-        Raises at the first failure, with its reason: AuthenticationError for a refused login and
-        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
-        unknown host, a refused connection, or a server that is not a broker.
+        Raises:
+            AuthenticationError: The login was rejected, or only one side uses TLS.
+            DeadlineError: There is no response after `timeout` seconds.
+            UnavailableError: The host is unknown, refuses connections or is not a broker.
 
         >>> await producer.ping()  # doctest: +SKIP
         """
@@ -130,13 +137,37 @@ class Producer:
     ) -> None:
         await self.close()
 
+    # -- metrics -------------------------------------------------------------------------------
+
+    def metrics(self) -> MetricValues:
+        """Returns the current metrics, under Kafka's names (docs/metrics.md). Any thread.
+
+        >>> producer.metrics().value("record-send-rate")  # doctest: +SKIP
+        1250.4
+        """
+        return MetricValues(self._core.metrics.read())
+
+    async def client_instance_id(self, timeout: float = 10.0) -> Uuid:  # noqa: ASYNC109
+        """Returns the id under which this client pushes its metrics (KIP-714).
+
+        Args:
+            timeout: seconds to wait for a broker.
+
+        Raises:
+            LocalError: enable.metrics.push is false.
+            BrokerError: the brokers do not collect metrics of clients.
+            DeadlineError: there is no response after `timeout` seconds.
+        """
+        return await self._core.client.client_instance_id(timeout)
+
     # -- transactions --------------------------------------------------------------------------
 
     async def init_transactions(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109
-        """Once, first: ends what an earlier producer of this transactional.id left open."""
+        """Prepares for transactions: call it once, before the first transaction."""
         await self._core.init_transactions(timeout)
 
     async def begin_transaction(self) -> None:
+        """Begins a transaction; raises LocalError if one is open."""
         await self._core.begin_transaction()
 
     async def send_offsets_to_transaction(
@@ -145,7 +176,7 @@ class Producer:
         group: GroupMetadata,
         timeout: float = 60.0,  # noqa: ASYNC109
     ) -> None:
-        """Commit a consumer's offsets as part of this transaction."""
+        """Adds the offsets of a consumer to the transaction; they are committed with it."""
         positions = {
             topic_partition: OffsetAndMetadata(at) if isinstance(at, int) else at
             for topic_partition, at in offsets.items()
@@ -153,79 +184,38 @@ class Producer:
         await self._core.send_offsets(positions, group, timeout)
 
     async def commit_transaction(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109
+        """Sends the records that are not sent yet and commits the transaction."""
         await self._core.commit_transaction(timeout)
 
     async def abort_transaction(self, timeout: float = 60.0) -> None:  # noqa: ASYNC109
+        """Drops the records that are not sent yet and aborts the transaction."""
         await self._core.abort_transaction(timeout)
 
     # -- inside --------------------------------------------------------------------------------
 
     async def _finish(self, timeout_s: float) -> None:
-        self._closed = True
+        self._refuse_sends()
         await self._core.finish(timeout_s)
 
-    def _delivery(self, future: SendFuture) -> Delivery:
-        delivery: Delivery = self._loop.create_future()
-        future.add_done_callback(lambda done: _settle(delivery, done))
-        return delivery
+    def _refuse_sends(self) -> None:
+        self._closed = True
+        self._core.direct = False
 
-    async def _send_intercepted(self, given: SentRecord) -> SendFuture:
-        sent = self._records.make(given)
-        topic = sent.topic
-        appender = self._topics.get(topic) or await self._appender(topic)
-        if sent.partition is not None and sent.partition >= appender.count:
-            appender = await self._core.refreshed(topic)
-        topic_partition = self._records.topic_partition_of(sent, appender)
-        future = appender.try_send(
-            sent.key, sent.value, sent.headers, topic_partition.partition, sent.timestamp
-        )
-        if future is None:
-            future = await self._append_to_new(appender, topic_partition, sent)
-        self._records.sent(sent, future)
-        return future
-
-    async def _append_to_new(
-        self, appender: TopicAppender, topic_partition: TopicPartition, sent: SentRecord
-    ) -> SendFuture:
-        accumulator = self._core.accumulator
-        size = accumulator.batch_bytes(sent.size)
-        if not accumulator.memory.try_reserve(size):
-            await self._wait_for_memory(size)
-        record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-        return accumulator.append_to_new(appender, topic_partition, record, size)
-
-    async def _wait_for_memory(self, size: int) -> None:
-        memory, granted = self._core.accumulator.memory, asyncio.Event()
-        tell = granted.set
-        memory.reserve_later(size, tell)
-        self._core.sender.wake()
-        limit_s = self._settings.max_block_ms / 1000
+    async def _send_slowly(self, record: SentRecord) -> SendFuture:
+        """Sends a record that is not simply appended to an open batch."""
+        if self._closed:
+            raise ClosedError("the producer is closed")
+        if self._core.transaction is not None:
+            self._core.transaction.check_open()
+        record = self._records.intercept(record)
         try:
-            async with asyncio.timeout(limit_s):
-                await granted.wait()
-        except TimeoutError:
-            if memory.withdraw(tell):
-                error = self._core.no_memory()
-                raise error from error.__cause__
-        except BaseException:
-            if not memory.withdraw(tell):
-                memory.release(size)
-            raise
-
-    async def _appender(self, topic: str) -> TopicAppender:
-        appender = self._topics.get(topic)
-        if appender is None:
-            appender = await self._core.appender(topic)
-        return appender
-
-
-def _settle(delivery: Delivery, done: SendFuture) -> None:
-    if delivery.done():
-        return
-    error = done.exception(0)
-    if error is not None:
-        delivery.set_exception(error)
-        # Whoever only flushes has not asked for this error: no warning about it at exit.
-        delivery.exception()
-    else:
-        delivery.set_result(done.result(0))
+            sent = self._records.make(record)
+            future = await self._appends.append_async(sent)
+        except Exception as error:  # noqa: BLE001 - raised again if it is not about delivery
+            return self._appends.rejected(record, error)
+        self._records.sent(sent, future)
+        if future.delta == 0:
+            # A loop of sends never suspends by itself: with each new batch the event loop runs,
+            # so that batches are sent and other tasks continue.
+            await asyncio.sleep(0)
+        return future

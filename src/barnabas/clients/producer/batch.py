@@ -1,22 +1,30 @@
-"""A batch of records of one partition, from the first append to its result."""
+"""A batch of records of one partition, from the first append to its result.
 
-import logging
+The functions encode a batch: build it, write sequence and checksum, split one that is too large.
+"""
+
+import struct
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from barnabas.clients.producer._send_hot import SendFuture, run_callbacks
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
 from barnabas.records._append_hot import RecordAppender
+from barnabas.records.batch import parse_header, write_crc
+from barnabas.records.builder import BatchBuilder
+from barnabas.records.reader import iter_raw
 
-if TYPE_CHECKING:
-    from barnabas.clients.producer._send_hot import SendFuture
+SEQUENCES = 2**31
+"""Sequences wrap to 0 after the largest 32-bit number."""
 
-logger = logging.getLogger(__name__)
+_PRODUCER_FIELDS = struct.Struct(">qhi")
+_PRODUCER_FIELDS_OFFSET = 43
 
-Callback = Callable[["SendFuture"], Any]
-LENGTH_OVERHEAD = 12
+BatchCallback = SendFuture | tuple[SendFuture, Callable[[SendFuture], Any]]
+"""A future, whose `on_delivery` is called, or a future and the function to call with it."""
 
 
 class Driver(Protocol):
@@ -41,20 +49,20 @@ class ProducerBatch:
     """
 
     __slots__ = (
-        "_callbacks",
         "_driver",
         "_listeners",
-        "_lock",
         "appender",
         "attempts",
         "base_offset",
         "base_sequence",
+        "callbacks",
         "cause",
         "count",
         "created_ms",
         "done",
         "error",
         "lingers",
+        "lock",
         "log_append_time",
         "ordinal",
         "partition",
@@ -64,6 +72,7 @@ class ProducerBatch:
         "producer_id",
         "reserved_bytes",
         "retry_at_ms",
+        "unpacked_bytes",
         "urgent",
     )
 
@@ -83,6 +92,7 @@ class ProducerBatch:
         self.ordinal: tuple[int, ...] = ()  # its place among the partition's batches
         self.payload: bytearray | None = None  # the built batch; None while it is open
         self.count = 0  # records, known when the batch is built
+        self.unpacked_bytes = 0  # before compression, known when the batch is built
         self.attempts = 0
         self.retry_at_ms = 0
         self.producer_id = -1
@@ -96,9 +106,9 @@ class ProducerBatch:
         self.lingers = True  # sent when linger.ms has passed
         self.urgent = False  # a thread waits for it, so linger.ms does not apply
         self.parts: list[tuple[int, ProducerBatch]] = []
-        self._lock = lock
+        self.lock = lock
         self._driver = driver
-        self._callbacks: list[tuple[SendFuture, Callback]] = []
+        self.callbacks: list[BatchCallback] = []
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -118,31 +128,30 @@ class ProducerBatch:
 
     def complete(self, base_offset: int, log_append_time: int, error: Exception | None) -> None:
         """Sets the result and notifies the waiting threads. Later calls have no effect."""
-        with self._lock:
+        with self.lock:
             if self.done:
                 return
             self.base_offset = base_offset
             self.log_append_time = log_append_time
             self.error = error
             self.done = True
-            callbacks, self._callbacks = self._callbacks, []
+            callbacks, self.callbacks = self.callbacks, []
         self._announce()
-        for future, callback in callbacks:
-            _call(callback, future)
+        run_callbacks(self, callbacks)
 
     def split_into(self, parts: "list[tuple[int, ProducerBatch]]") -> None:
         """Marks the batch as split. `parts` are pairs of first record index and batch."""
-        with self._lock:
+        with self.lock:
             self.parts = parts
             self.done = True
-            callbacks, self._callbacks = self._callbacks, []
-        for future, callback in callbacks:
-            self.part_of(future.delta)[0].add_callback(future, callback)
+            callbacks, self.callbacks = self.callbacks, []
+        for callback in callbacks:
+            run_callback(callback)
         self._announce()
 
     def notify(self, listener: Callable[[], None]) -> None:
         """Calls `listener()` when the batch is completed or split; immediately if it already is."""
-        with self._lock:
+        with self.lock:
             if not self.done:
                 self._listeners.append(listener)
                 return
@@ -159,16 +168,9 @@ class ProducerBatch:
                 return batch, delta - first
         raise AssertionError("the parts of a split batch cover all its records")
 
-    def add_callback(self, future: "SendFuture", callback: Callback) -> None:
-        """Calls `callback(future)` when the batch has a result; immediately if it already has."""
-        with self._lock:
-            if not self.done:
-                self._callbacks.append((future, callback))
-                return
-        if self.parts:
-            self.part_of(future.delta)[0].add_callback(future, callback)
-        else:
-            _call(callback, future)
+    def run_callback(self, callback: BatchCallback) -> None:
+        """Runs a callback that was added after the batch had its result."""
+        run_callback(callback)
 
     def wait(self, timeout: float | None) -> bool:
         """Blocks until completed or split; returns False when `timeout` seconds pass first."""
@@ -179,9 +181,62 @@ class ProducerBatch:
         return self._driver.wait(self, timeout)
 
 
-def _call(callback: Callback, future: "SendFuture") -> None:
-    """Calls a user's callback; logs its exception, so that the next callback is still called."""
-    try:
-        callback(future)
-    except Exception:
-        logger.exception("a delivery callback failed: %r", callback)
+def run_callback(callback: BatchCallback) -> None:
+    """Runs a callback of a batch with a result; of a split batch, when its part has one."""
+    future = callback[0] if isinstance(callback, tuple) else callback
+    while True:
+        batch = future.final_batch
+        with batch.lock:
+            if not batch.done:
+                batch.callbacks.append(callback)
+                return
+            if not batch.parts:
+                break
+    run_callbacks(batch, [callback])
+
+
+def build(batch: ProducerBatch, builder: BatchBuilder) -> None:
+    """Encodes the records into `payload`; sets `count` and `unpacked_bytes`."""
+    builder.appender = batch.appender
+    batch.count = batch.appender.count
+    batch.unpacked_bytes = batch.appender.size
+    batch.payload = builder.build_unsealed()
+
+
+def seal(batch: ProducerBatch) -> None:
+    """Writes the producer id, epoch, sequence and checksum into the built batch."""
+    assert batch.payload is not None
+    _PRODUCER_FIELDS.pack_into(
+        batch.payload,
+        _PRODUCER_FIELDS_OFFSET,
+        batch.producer_id,
+        batch.producer_epoch,
+        batch.base_sequence,
+    )
+    write_crc(batch.payload, 0, len(batch.payload))
+
+
+def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[ProducerBatch]:
+    """Splits a batch that is too large into two halves.
+
+    Each part keeps the sequences of its records, so batches that were sent later still follow
+    without a gap.
+    """
+    assert batch.payload is not None
+    header = parse_header(batch.payload)
+    records = iter_raw(batch.payload, 0, header)
+    middle = len(records) // 2
+    parts: list[ProducerBatch] = []
+    for piece in (records[:middle], records[middle:]):
+        part = ProducerBatch(batch.partition, 0, batch.created_ms, threading.Lock(), driver)
+        for record in piece:
+            part.appender.append(record.timestamp, record.key, record.value, record.headers)
+        build(part, builder)
+        part.urgent = True
+        parts.append(part)
+    if batch.has_sequence:
+        for first, part in zip((0, middle), parts, strict=True):
+            part.producer_id, part.producer_epoch = batch.producer_id, batch.producer_epoch
+            part.base_sequence = (batch.base_sequence + first) % SEQUENCES
+    batch.split_into([(0, parts[0]), (middle, parts[1])])
+    return parts

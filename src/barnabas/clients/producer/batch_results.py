@@ -11,14 +11,14 @@ from typing import Protocol
 
 from barnabas.clients.core.backoff import Backoff
 from barnabas.clients.producer.accumulator import Accumulator
-from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.encoding import build, builder_of, split
+from barnabas.clients.producer.batch import ProducerBatch, build, split
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
 from barnabas.model.ids import TopicPartition
+from barnabas.records.builder import BatchBuilder
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import PartitionProduceResponse
 
@@ -57,6 +57,8 @@ class ResponseContext:
     transactional: bool
     next_in_sequence: bool
     tries_left: bool
+    later_stored: bool = False
+    """Whether the broker has stored a later batch of the same epoch."""
 
 
 def action_for(batch: ProducerBatch, code: ErrorCode, about: ResponseContext) -> BatchAction:
@@ -66,6 +68,8 @@ def action_for(batch: ProducerBatch, code: ErrorCode, about: ResponseContext) ->
     would store the records twice (KAFKA-14034).
     """
     if code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
+        return BatchAction.STORED
+    if code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and about.later_stored:
         return BatchAction.STORED
     if code is ErrorCode.MESSAGE_TOO_LARGE and batch.count > 1:
         return BatchAction.SPLIT
@@ -77,6 +81,15 @@ def action_for(batch: ProducerBatch, code: ErrorCode, about: ResponseContext) ->
         # The broker misses an earlier batch and accepts this one after the retry of that batch.
         return BatchAction.FAILED if about.next_in_sequence else BatchAction.RETRY
     return BatchAction.FAILED
+
+
+def builder_of(settings: ProducerSettings) -> BatchBuilder:
+    """Returns the builder for all batches of a producer."""
+    return BatchBuilder(
+        codec=settings.codec,
+        level=settings.codec_level,
+        transactional=settings.transactional_id is not None,
+    )
 
 
 class SendGate(Protocol):
@@ -127,6 +140,7 @@ class BatchResults:
             transactional=self._settings.transactional_id is not None,
             next_in_sequence=self._identity.is_next(batch, self._accumulator.incomplete()),
             tries_left=self._tries_left(batch),
+            later_stored=self._identity.is_known_as_stored(batch),
         )
 
     def _tries_left(self, batch: ProducerBatch) -> bool:
@@ -138,7 +152,7 @@ class BatchResults:
         self.last_failure = None
         self._identity.stored(batch)
         self._accumulator.finished(batch)
-        # Last: it wakes the thread that waits, which then competes for the interpreter's lock.
+        # Last: it wakes the waiting thread, which then competes for the GIL.
         batch.complete(base_offset, log_append_time, None)
 
     def assume_stored(self, batch: ProducerBatch) -> None:
@@ -157,6 +171,7 @@ class BatchResults:
 
     def _retry_later(self, batch: ProducerBatch, cause: BarnabasError) -> None:
         batch.cause = cause
+        self._accumulator.meters.retried(batch)
         options = self._settings.client
         backoff = Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms)
         for _ in range(min(batch.attempts, 10) - 1):
@@ -171,6 +186,7 @@ class BatchResults:
             batch.count,
             batch.partition,
         )
+        self._accumulator.meters.splits.record(1)
         self._accumulator.replace(batch, split(batch, self.builder, self._accumulator.driver))
 
     def fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
@@ -178,6 +194,7 @@ class BatchResults:
             self.gate.batch_failed(error)
         elif self._identity.idempotent and batch.has_sequence:
             self._identity.bump_epoch()
+        self._accumulator.meters.failed(batch)
         batch.complete(-1, -1, error)
         self._accumulator.finished(batch)
 
@@ -202,6 +219,7 @@ class BatchResults:
         cause = batch.cause or self.last_failure
         error = ClosedError(f"the producer was closed before delivery{_because(cause)}")
         error.__cause__ = cause
+        self._accumulator.meters.failed(batch)
         batch.complete(-1, -1, error)
 
 

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from time import time_ns
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+import numpy as np
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
@@ -22,8 +24,9 @@ from barnabas.model.ids import TopicPartition
 from barnabas.records._rows_hot import BytesColumn, RowEncoder
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
+
+    from barnabas.model.config_keys.keywords import ProducerKeywords
 
 STICKY = -1
 """Stands for the sticky partition, to which records without a key are appended."""
@@ -67,7 +70,9 @@ class Deliveries:
 class ColumnProducer:
     """Sends columns through a `Producer` that it owns. Thread-safe, as that producer is."""
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[ProducerKeywords]"
+    ) -> None:
         self._producer = Producer(config, **options)
         self._core = self._producer.core
 
@@ -182,6 +187,8 @@ class ColumnProducer:
                 time = encoder.time(start, NOW)
                 stamp = None if time == NOW else time
                 sent = self._producer.send(topic, value, key, (), number, stamp)
+                if sent.done():
+                    sent.result()  # raises at once if the row cannot be sent
                 deliveries.add_future(sent)
                 count = 1
             start += count
@@ -192,10 +199,8 @@ class ColumnProducer:
         key: "pa.Array | None",
         partition: "pa.Array | None",
         count: int,
-    ) -> "np.ndarray[Any, Any]":
-        """The partition of each row, STICKY for those that go anywhere."""
-        import numpy as np
-
+    ) -> np.ndarray[Any, Any]:
+        """Returns the partition of each row; STICKY for rows without a key or partition."""
         if key is None or key.null_count == count or not self._core.settings.hashes_keys:
             places = np.full(count, STICKY, np.int32)
         else:
@@ -210,9 +215,7 @@ class ColumnProducer:
         return places.astype(np.int16) if places.max() < 2**15 else places
 
 
-def _hashed(appender: TopicAppender, key: "pa.Array") -> "np.ndarray[Any, Any]":
-    import numpy as np
-
+def _hashed(appender: TopicAppender, key: "pa.Array") -> np.ndarray[Any, Any]:
     _, ends, data = key.buffers()
     bounds = memoryview(ends).cast("B")[4 * key.offset : 4 * (key.offset + len(key) + 1)]
     found = appender.partitions_of(bounds, memoryview(data or b"\0"))
@@ -227,19 +230,15 @@ def _column(array: "pa.Array") -> BytesColumn:
     return BytesColumn(bits if array.null_count else None, ends, data, array.offset)
 
 
-def _times(timestamp: "pa.Array | None") -> "np.ndarray[Any, Any] | None":
-    import numpy as np
-
+def _times(timestamp: "pa.Array | None") -> np.ndarray[Any, Any] | None:
     if timestamp is None:
         return None
     filled = timestamp.fill_null(time_ns() // 1_000_000) if timestamp.null_count else timestamp
     return np.ascontiguousarray(filled.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _runs(places: "np.ndarray[Any, Any]") -> Iterator[tuple[int, int, int]]:
-    """(partition, start, stop) of equal neighbours."""
-    import numpy as np
-
+def _runs(places: np.ndarray[Any, Any]) -> Iterator[tuple[int, int, int]]:
+    """Yields (partition, start, stop) of each run of rows with the same partition."""
     bounds = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
     for start, stop in itertools.pairwise(bounds):
         yield int(places[start]), start, stop
@@ -250,6 +249,6 @@ def _settled(batch: ProducerBatch) -> bool:
 
 
 def _error(batch: ProducerBatch) -> Exception | None:
-    """The first error of a batch, or of the parts it was split into."""
+    """Returns the first error of a batch or of the parts it was split into."""
     found = (_error(part) for _, part in batch.parts)
     return batch.error if not batch.parts else next((e for e in found if e is not None), None)

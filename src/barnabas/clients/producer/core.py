@@ -3,20 +3,23 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
+from time import monotonic_ns
 from typing import Any, TypeVar
 
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.exit_hooks import report, report_undelivered
 from barnabas.clients.core.loop_thread import LoopThread
+from barnabas.clients.core.plugins import close as close_plugin
+from barnabas.clients.metrics.client_metrics import ClientMetrics
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.batch_results import deadline_error
-from barnabas.clients.producer.custom_partitioner import close_partitioner
 from barnabas.clients.producer.identity import ProducerIdentity
+from barnabas.clients.producer.metrics import add_producer_metrics
 from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.sender import Sender
 from barnabas.clients.producer.settings import ProducerSettings
@@ -51,7 +54,9 @@ class ProducerCore:
         self._loop_ident = threading.get_ident()
         self._wake_posted = False
         clock = SystemClock()
-        self.client = KafkaClient(settings.client)
+        client_id = settings.client.connection.client_id
+        self.metrics = ClientMetrics("producer", client_id, settings.metrics, clock)
+        self.client = KafkaClient(settings.client, self.metrics)
         self.identity = ProducerIdentity(settings.idempotent, settings.max_in_flight)
         self.accumulator = Accumulator(settings, clock, self)
         self.chooser = PartitionChooser(settings, self.accumulator.queue_lengths)
@@ -59,6 +64,14 @@ class ProducerCore:
         self._topics = TopicTracker(settings, self.client, self.accumulator, self.chooser)
         self.sender = Sender(settings, self.client, self.accumulator, self.identity, clock)
         self.sender.topics = self._topics
+        self._meters = self.accumulator.meters
+        add_producer_metrics(
+            self.metrics,
+            self._meters,
+            self.accumulator.memory,
+            lambda: self.client.metadata_age_ms,
+            self.client.in_flight,
+        )
         self._topics.on_removed = self.sender.fail_removed
         self.direct = settings.plain and settings.transactional_id is None
         """Whether `send()` may append to an open batch without further checks."""
@@ -71,8 +84,8 @@ class ProducerCore:
         self.sender.start()
 
     def wake(self) -> None:
-        """From any thread: let the sender look for batches that are ready."""
-        if self._is_loop_thread():
+        """Lets the sender check for ready batches. Thread-safe."""
+        if self.is_loop_thread():
             self.sender.run_soon()
             return
         if self._wake_posted:
@@ -89,11 +102,11 @@ class ProducerCore:
         self.sender.wake()
 
     def wait(self, awaited: ProducerBatch, timeout_s: float | None) -> bool:
-        """Block until a batch is done; False when `timeout_s` seconds pass first."""
+        """Blocks until a batch is done; returns False when `timeout_s` seconds pass first."""
         if self._thread is None:
             return awaited.done
         self._thread.check()
-        if self._is_loop_thread() and not awaited.done:
+        if self.is_loop_thread() and not awaited.done:
             raise LocalError("a delivery callback cannot wait for the result of another record")
         # A lock that is released once: a threading.Event does the same in three times the time.
         done = threading.Lock()
@@ -117,7 +130,8 @@ class ProducerCore:
         if problem is not None:
             raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION, problem)
         deadline_s = self._loop.time() + self.settings.max_block_ms / 1000
-        await self.client.partitions(topic, deadline_s)
+        with self._timed("metadata-wait"):
+            await self.client.partitions(topic, deadline_s)
         return self._topics.appender(topic, self._clock.monotonic_ms())
 
     async def refreshed(self, topic: str) -> TopicAppender:
@@ -129,13 +143,14 @@ class ProducerCore:
 
     def no_memory(self) -> DeadlineError:
         """Returns the error of a `send()` that waited too long for buffer memory."""
+        self._meters.exhausted.record(1)
         limit_s = self.settings.max_block_ms / 1000
         what = f"no room in buffer.memory within max.block.ms ({limit_s:g} s)"
         return deadline_error(what, self.sender.cause())
 
     async def flush(self, timeout_s: float | None = None) -> None:
         """Waits until every record sent so far is stored or has failed."""
-        with self.accumulator.no_lingering() as batches:
+        with self._timed("flush"), self.accumulator.no_lingering() as batches:
             try:
                 async with asyncio.timeout(timeout_s):
                     await asyncio.gather(*(self._answered(batch) for batch in batches))
@@ -146,9 +161,9 @@ class ProducerCore:
                 raise deadline_error(what, cause) from cause
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Abort an open transaction, else deliver what the time allows, then end.
+        """Aborts an open transaction, sends the other records, then stops.
 
-        Records without an answer fail with ClosedError.
+        Records without a response after `timeout_s` seconds fail with ClosedError.
         """
         try:
             if self.transaction is not None and self.transaction.is_open:
@@ -159,10 +174,13 @@ class ProducerCore:
             await self.client.close()
             for batch in self.accumulator.incomplete():
                 self.sender.fail_closed(batch)
-            close_partitioner(self.settings.partitioner_object)
+            close_plugin(self.settings.partitioner_object)
+            for conversion in (self.settings.key_serializer, self.settings.value_serializer):
+                if conversion is not None:
+                    conversion.close()
 
     async def finish(self, timeout_s: float) -> None:
-        """Close a producer that its user did not close, and report lost records on stderr."""
+        """Closes a producer that was left open, and reports lost records on stderr."""
         in_transaction = self.transaction is not None and self.transaction.is_open
         batches = self.accumulator.incomplete()
         with suppress(DeadlineError):  # the batches have the errors
@@ -184,14 +202,16 @@ class ProducerCore:
     # -- transactions --------------------------------------------------------------------------
 
     async def init_transactions(self, timeout_s: float) -> None:
-        await self._transactional().init(timeout_s)
+        with self._timed("txn-init"):
+            await self._transactional().init(timeout_s)
 
     async def begin_transaction(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        self._transactional().begin()
-        self.direct = self.settings.plain
+        with self._timed("txn-begin"):
+            self._transactional().begin()
+            self.direct = self.settings.plain
 
     async def send_offsets(
         self,
@@ -199,14 +219,16 @@ class ProducerCore:
         group: GroupMetadata,
         timeout_s: float,
     ) -> None:
-        await self._transactional().send_offsets(offsets, group, timeout_s)
+        with self._timed("txn-send-offsets"):
+            await self._transactional().send_offsets(offsets, group, timeout_s)
 
     async def commit_transaction(self, timeout_s: float) -> None:
         """Flushes, then commits. Raises if a record of the transaction failed."""
         transaction = self._transactional()
         self._end_direct()
-        await self.flush(timeout_s)
-        await transaction.end(True, timeout_s)
+        with self._timed("txn-commit"):
+            await self.flush(timeout_s)
+            await transaction.end(True, timeout_s)
 
     async def commit_with(
         self,
@@ -217,10 +239,11 @@ class ProducerCore:
         """Flushes and sends the offsets at the same time, then commits."""
         transaction = self._transactional()
         self._end_direct()
-        await asyncio.gather(
-            self.flush(timeout_s), transaction.send_offsets(offsets, group, timeout_s)
-        )
-        await transaction.end(True, timeout_s)
+        with self._timed("txn-commit"):
+            await asyncio.gather(
+                self.flush(timeout_s), transaction.send_offsets(offsets, group, timeout_s)
+            )
+            await transaction.end(True, timeout_s)
 
     async def abort_transaction(self, timeout_s: float) -> None:
         """Drops unsent batches, waits for those in flight, then aborts."""
@@ -229,8 +252,9 @@ class ProducerCore:
         while queued := self.accumulator.waiting():
             for batch in queued:
                 self._drop(batch)
-        await self.flush(timeout_s)
-        await transaction.end(False, timeout_s)
+        with self._timed("txn-abort"):
+            await self.flush(timeout_s)
+            await transaction.end(False, timeout_s)
 
     def _end_direct(self) -> None:
         """Makes every later send check the transaction state."""
@@ -246,13 +270,21 @@ class ProducerCore:
             raise LocalError("transactions need the configuration transactional.id")
         return self.transaction
 
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        started_ns = monotonic_ns()
+        try:
+            yield
+        finally:
+            self._meters.waited(name, started_ns)
+
     def _settle_later(self, future: "asyncio.Future[None]") -> None:
-        if self._is_loop_thread():
+        if self.is_loop_thread():
             _settle(future)
         else:
             self._loop.call_soon_threadsafe(_settle, future)
 
-    def _is_loop_thread(self) -> bool:
+    def is_loop_thread(self) -> bool:
         """Whether the calling thread is the loop thread, which needs no wake-up."""
         return threading.get_ident() == self._loop_ident
 

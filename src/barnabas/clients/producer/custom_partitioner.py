@@ -3,13 +3,15 @@
 `partitioner.class` takes such an object, its class, or the class's path, "package.module.Class".
 """
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from barnabas.clients.core.plugins import configure, instance_of, is_path, load
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.model.errors import ConfigError, LocalError
+
+SETTING = "partitioner.class"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +26,20 @@ class Cluster:
     _appender: TopicAppender
 
     def partition_count_for_topic(self, topic: str) -> int:
-        """How many partitions the topic has."""
+        """Returns the number of partitions of the topic."""
         return int(self._of(topic).count)
 
     def partitions_for_topic(self, topic: str) -> list[int]:
-        """All partition numbers."""
+        """Returns all partition numbers."""
         return list(range(self._of(topic).count))
 
     def available_partitions_for_topic(self, topic: str) -> list[int]:
-        """The partitions that have a leader now."""
+        """Returns the partitions that have a leader now."""
         return sorted(self._of(topic).available)
 
     def _of(self, topic: str) -> TopicAppender:
         if topic != self.topic:
-            raise LocalError(f"a partitioner of {self.topic!r} knows no partitions of {topic!r}")
+            raise LocalError(f"the partitioner got a record of {self.topic!r}, not of {topic!r}")
         return self._appender
 
 
@@ -58,46 +60,22 @@ class PartitionerObject(Protocol):
         value_bytes: bytes | None,
         cluster: Cluster,
     ) -> int:
-        """The partition of a record without an explicit one; called from the sending thread."""
+        """Returns the partition of a record; called in the thread that calls `send()`."""
         ...
 
 
 def load_partitioner(given: Any, config: Mapping[str, object]) -> PartitionerObject | None:
-    """The configured object for `partitioner.class`; None for a name or a function.
+    """Returns the configured object of `partitioner.class`; None for a name or a function.
 
     Raises:
-        ConfigError: The class cannot be imported or made, or has no `partition` method.
+        ConfigError: The class cannot be imported or instantiated, or has no `partition` method.
     """
-    found = _imported(given) if isinstance(given, str) and "." in given else given
-    if isinstance(found, type):
-        try:
-            found = found()
-        except Exception as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise ConfigError(f"partitioner.class={given!r}: {cause}") from error
-        if not callable(getattr(found, "partition", None)):
-            raise ConfigError(f"partitioner.class={given!r}: the class has no method partition()")
-    if not callable(getattr(found, "partition", None)) or isinstance(found, str):
+    found = load(given, SETTING) if is_path(given) else given
+    is_class = isinstance(found, type)
+    found = instance_of(found, SETTING)
+    if isinstance(found, str) or not callable(getattr(found, "partition", None)):
+        if is_class or is_path(given):
+            raise ConfigError(f"{SETTING}={given!r}: the class has no method partition()")
         return None
-    if hasattr(found, "configure"):
-        found.configure(dict(config))
+    configure(found, SETTING, dict(config))
     return found  # type: ignore[no-any-return]
-
-
-def close_partitioner(partitioner: PartitionerObject | None) -> None:
-    """Call `close()` where the object has it."""
-    close = getattr(partitioner, "close", None)
-    if close is not None:
-        close()
-
-
-def _imported(path: str) -> Any:
-    module_name, _, name = path.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module_name), name, None)
-    except Exception as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"partitioner.class={path!r}: {cause}") from error
-    if not isinstance(found, type):
-        raise ConfigError(f"partitioner.class={path!r}: {module_name} has no class {name!r}")
-    return found

@@ -8,12 +8,11 @@ again when no batch of the old epoch is in flight there (KIP-360).
 
 from dataclasses import dataclass, field
 
-from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch import SEQUENCES, ProducerBatch
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
 
 MAX_EPOCH = 32766
-SEQUENCES = 2**31
 MAX_IN_FLIGHT_PER_PARTITION = 5
 
 
@@ -25,6 +24,10 @@ class PartitionSequences:
     producer_epoch: int
     next_sequence: int = 0
     acknowledged: bool = False
+    last_stored: int = NO_SEQUENCE
+    """The highest base sequence of a batch that the broker has stored."""
+    newest: list[int] = field(default_factory=list)
+    """The base sequences of the newest batches, which the broker remembers."""
     in_flight: list[ProducerBatch] = field(default_factory=list)
 
 
@@ -60,7 +63,21 @@ class ProducerIdentity:
             # A broker without state of this producer accepts any first sequence: if it rejected the
             # first batch of an epoch, it would store the second one in its place.
             return False
-        return not self._ordered or len(state.in_flight) < self._max_in_flight
+        if not self._ordered:
+            return True
+        return len(state.in_flight) < self._max_in_flight and self._recognizes_retries(state)
+
+    def _recognizes_retries(self, state: PartitionSequences) -> bool:
+        """Whether a leader would recognize all batches in flight after one more batch.
+
+        A leader remembers the newest five batches of a producer. After a change of leadership later
+        batches may be stored by the new leader while an earlier one waits for a response of the
+        old one. The retry of that batch must still be recognized.
+        """
+        if len(state.newest) < MAX_IN_FLIGHT_PER_PARTITION:
+            return True
+        kept = state.newest[1:]
+        return all(batch.base_sequence in kept for batch in state.in_flight)
 
     def sending(self, batch: ProducerBatch) -> None:
         """Assigns a sequence, unless the batch has one of this epoch, and marks it as in flight."""
@@ -73,6 +90,7 @@ class ProducerIdentity:
             batch.producer_epoch = state.producer_epoch
             batch.base_sequence = state.next_sequence
             state.next_sequence = (state.next_sequence + batch.count) % SEQUENCES
+            state.newest = [*state.newest, batch.base_sequence][-MAX_IN_FLIGHT_PER_PARTITION:]
         state.in_flight.append(batch)
 
     def answered(self, batch: ProducerBatch) -> None:
@@ -86,10 +104,31 @@ class ProducerIdentity:
         state = self._partitions.get(batch.partition)
         if state is not None and state.producer_epoch == batch.producer_epoch:
             state.acknowledged = True
+            if not self._precedes(batch, state):
+                state.last_stored = batch.base_sequence
+
+    def is_known_as_stored(self, batch: ProducerBatch) -> bool:
+        """Whether the broker has stored a later batch of the same epoch, so this one as well.
+
+        A broker accepts sequences only in order. It rejects the retry of a batch that it no longer
+        remembers as out of order.
+        """
+        state = self._partitions.get(batch.partition)
+        if state is None or state.producer_epoch != batch.producer_epoch:
+            return False
+        return state.producer_id == batch.producer_id and self._precedes(batch, state)
+
+    def _precedes(self, batch: ProducerBatch, state: PartitionSequences) -> bool:
+        """Whether the batch is before the last stored one; sequences continue with 0."""
+        if state.last_stored == NO_SEQUENCE or batch.base_sequence == NO_SEQUENCE:
+            return False
+        return 0 < (state.last_stored - batch.base_sequence) % SEQUENCES < SEQUENCES // 2
 
     def others_before(self, batch: ProducerBatch) -> bool:
-        """Whether an earlier batch of the partition is still unanswered: then a broker that
-        misses a sequence misses that one, and trying again will help."""
+        """Whether an earlier batch of the partition is in flight.
+
+        A broker that reports a missing sequence misses that batch then, so a retry can succeed.
+        """
         state = self._partitions.get(batch.partition)
         return state is not None and any(
             other is not batch and other.base_sequence < batch.base_sequence
@@ -97,10 +136,10 @@ class ProducerIdentity:
         )
 
     def is_next(self, batch: ProducerBatch, queued: list[ProducerBatch]) -> bool:
-        """Whether no earlier batch is in flight or waiting for another try.
+        """Whether no earlier batch is in flight or queued for a retry.
 
-        A batch of an epoch that is over was sent behind one that failed: it is refused for the
-        hole which that one left, and has its turn in the epoch that now is.
+        A batch of an earlier epoch was sent after a batch that failed. The broker rejected it
+        because of the missing sequence; it is sent again in the current epoch.
         """
         if (batch.producer_id, batch.producer_epoch) != (self.producer_id, self.producer_epoch):
             return False
@@ -114,10 +153,10 @@ class ProducerIdentity:
         return not waiting and not self.others_before(batch)
 
     def bump_epoch(self) -> bool:
-        """After a hole in the sequences. False when epochs are used up: a new id is needed.
+        """Increments the epoch after a gap in the sequences.
 
-        Without transactions the producer may do this by itself: brokers take any higher epoch
-        that begins at sequence 0.
+        Without transactions the producer may do this itself: brokers accept any higher epoch that
+        begins with sequence 0. Returns False after the last epoch: a new producer id is needed.
         """
         if self.producer_epoch >= MAX_EPOCH:
             self.producer_id = -1

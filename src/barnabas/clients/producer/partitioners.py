@@ -1,9 +1,9 @@
 """Chooses the partition of a record.
 
-The built-in partitioner is Kafka's (KIP-480, KIP-794). A record with a key goes by the key's
-hash. Records without a key stay on one partition, the sticky one, until about batch.size bytes
-went there; then the next is drawn at random among the partitions that have a leader. Partitions
-with longer queues, whose brokers are slower, are drawn less often.
+The built-in partitioner is Kafka's (KIP-480, KIP-794). The hash of the key selects the partition of
+a record with a key. Records without a key use one partition, the sticky one, until it has received
+about batch.size bytes; then the next one is chosen at random among the partitions that have a
+leader. Partitions with longer queues, whose brokers are slower, are chosen less often.
 """
 
 import itertools
@@ -15,48 +15,53 @@ from typing import Any
 
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.settings import PartitionerKind, ProducerSettings
-from barnabas.model.errors import LocalError
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, LocalError
 
 QueueLengths = Callable[[str, Sequence[int]], list[int]]
-"""Batches that wait in the queue of each of these partitions of a topic."""
-Draw = Callable[[int], int]
+"""Returns the number of queued batches of each of these partitions of a topic."""
+RandomBelow = Callable[[int], int]
+"""Returns a random number from 0 to the argument, exclusive."""
 
 
 class PartitionChooser:
-    """Thread-safe. The partitions of a topic and their leaders come from its appender."""
+    """Chooses partitions for the records of one producer. Thread-safe."""
 
     def __init__(
-        self, settings: ProducerSettings, queue_lengths: QueueLengths, draw: Draw = randrange
+        self,
+        settings: ProducerSettings,
+        queue_lengths: QueueLengths,
+        random_below: RandomBelow = randrange,
     ) -> None:
         self._settings = settings
         self._queue_lengths = queue_lengths
-        self._draw = draw
-        self._turns: dict[str, itertools.count[int]] = {}
+        self._random_below = random_below
+        self._counters: dict[str, itertools.count[int]] = {}
 
     def choose(self, topic: str, key: Any, value: Any, size: int, appender: TopicAppender) -> int:
-        """The partition of a record without an explicit one; `size` is its length in bytes."""
+        """Returns the partition of a record of `size` bytes for which `send()` got none."""
         settings = self._settings
         if settings.partitioner is not None:
             return settings.partitioner(topic, key, value, appender.count)
         match settings.partitioner_kind:
             case PartitionerKind.ROUND_ROBIN:
-                return self._in_turn(topic, appender)
+                return self._round_robin(topic, appender)
             case PartitionerKind.HASH_OR_ROUND_ROBIN if key is None:
-                return self._in_turn(topic, appender)
+                return self._round_robin(topic, appender)
             case PartitionerKind.RANDOM:
-                return self._any(appender)
+                return self._random(appender)
             case PartitionerKind.CONSISTENT | PartitionerKind.CONSISTENT_RANDOM if key:
                 return zlib.crc32(key) % appender.count
             case PartitionerKind.CONSISTENT:
                 return zlib.crc32(b"") % appender.count
             case PartitionerKind.CONSISTENT_RANDOM:
-                return self._any(appender)
+                return self._random(appender)
         if key is not None and settings.hash_keys:
             return appender.partition_for(key)
         return self.sticky(topic, size, appender)
 
     def sticky(self, topic: str, size: int, appender: TopicAppender) -> int:
-        """The partition of a record without a key; moves on once a batch went there."""
+        """Returns the sticky partition; chooses another after batch.size bytes."""
         current = appender.sticky
         used = appender.sticky_bytes
         leaderless = bool(appender.available) and current not in appender.available
@@ -65,37 +70,48 @@ class PartitionChooser:
         return current
 
     def next_sticky(self, topic: str, appender: TopicAppender) -> int:
-        """Draw the next sticky partition; short queues are drawn more often."""
+        """Chooses the next sticky partition at random, with a preference for short queues."""
         candidates = appender.available or range(appender.count)
         if self._settings.adaptive_partitioning and len(candidates) > 1:
-            chosen = candidates[_drawn(self._queue_lengths(topic, candidates), self._draw)]
+            lengths = self._queue_lengths(topic, candidates)
+            chosen = candidates[_weighted_choice(lengths, self._random_below)]
         else:
-            chosen = candidates[self._draw(len(candidates))]
+            chosen = candidates[self._random_below(len(candidates))]
         appender.stick_to(chosen)
         return chosen
 
-    def _in_turn(self, topic: str, appender: TopicAppender) -> int:
-        turns = self._turns.get(topic)
-        if turns is None:
-            first = itertools.count(self._draw(1 << 16))
-            turns = self._turns.setdefault(topic, first)
+    def _round_robin(self, topic: str, appender: TopicAppender) -> int:
+        counter = self._counters.get(topic)
+        if counter is None:
+            first = itertools.count(self._random_below(1 << 16))
+            counter = self._counters.setdefault(topic, first)
         candidates = appender.available or range(appender.count)
-        return candidates[next(turns) % len(candidates)]
+        return candidates[next(counter) % len(candidates)]
 
-    def _any(self, appender: TopicAppender) -> int:
+    def _random(self, appender: TopicAppender) -> int:
         candidates = appender.available or range(appender.count)
-        return candidates[self._draw(len(candidates))]
+        return candidates[self._random_below(len(candidates))]
 
 
-def _drawn(lengths: list[int], draw: Draw) -> int:
-    """An index drawn with weights: the longest queue has weight 1, an empty one the highest."""
+def _weighted_choice(lengths: list[int], random_below: RandomBelow) -> int:
+    """Returns a random index: the longest queue has weight 1, an empty one the highest weight."""
     longest = max(lengths) + 1
     bounds = list(itertools.accumulate(longest - length for length in lengths))
-    return bisect_right(bounds, draw(bounds[-1]))
+    return bisect_right(bounds, random_below(bounds[-1]))
 
 
 def check_partition(topic: str, number: int, appender: TopicAppender) -> int:
-    """The number, if the topic has this partition."""
+    """Returns the number; raises LocalError if it cannot be a partition of the topic."""
     if type(number) is int and 0 <= number < appender.count:
         return number
-    raise LocalError(f"topic {topic!r} has partitions 0 to {appender.count - 1}, not {number}")
+    raise LocalError(_not_a_partition(topic, number, appender))
+
+
+def unknown_partition(topic: str, number: int, appender: TopicAppender) -> BrokerError:
+    """Returns the error for a partition that the topic does not have now."""
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return BrokerError(code, _not_a_partition(topic, number, appender))
+
+
+def _not_a_partition(topic: str, number: object, appender: TopicAppender) -> str:
+    return f"topic {topic!r} has partitions 0 to {appender.count - 1}, not {number!r}"

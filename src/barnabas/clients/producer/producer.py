@@ -1,14 +1,8 @@
-"""The blocking producer: `send()` from any thread, delivery by a loop thread behind it.
+"""The blocking producer: `send()` appends in the calling thread, a loop thread sends batches."""
 
-`send()` appends in the caller's thread; nothing per record crosses to the loop. Thread-safe. Not to
-be used in a process forked after it was made: make one there.
-"""
-
-import threading
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from barnabas.clients.core.exit_hooks import (
     close_at_exit,
@@ -17,20 +11,24 @@ from barnabas.clients.core.exit_hooks import (
     report_undelivered,
 )
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
-from barnabas.clients.producer.accumulator import NewRecord
+from barnabas.clients.metrics.metric_types import MetricValues
+from barnabas.clients.producer._send_hot import SendFuture
+from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
     OnDelivery,
     RecordMaker,
     SentRecord,
     explain_mistake,
-    report_delivery,
 )
 from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.config import merged
 from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, Uuid
+
+if TYPE_CHECKING:
+    from barnabas.model.config_keys.keywords import ProducerKeywords
 
 Headers = Iterable[tuple[str, bytes | None]]
 CLOSE_SECONDS = 30.0
@@ -44,17 +42,27 @@ class Producer:
     ...     metadata.partition, metadata.offset
     (0, 0)
 
-    Configuration goes by Kafka's names, or as snake_case keywords. Idempotence is on by default.
-    A record that cannot be delivered fails its future, never silently. When the buffer is full
-    `send()` waits up to max.block.ms.
+    The configuration has Kafka's names, or snake_case keywords. Idempotence is on by default. A
+    record that cannot be delivered fails its future. When the buffer is full, `send()` waits up to
+    max.block.ms. Thread-safe. A process that is forked later must create its own producer.
+
+    Args:
+        config: Settings by their Kafka names, such as `{"bootstrap.servers": "localhost:9092"}`.
+        options: Settings as keywords, such as `linger_ms=5`.
+
+    Raises:
+        ConfigError: A setting is unknown or invalid; the message names it.
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
-        settings = ProducerSettings.parse({**(config or {}), **options})
+    def __init__(
+        self, config: Mapping[str, object] | None = None, **options: "Unpack[ProducerKeywords]"
+    ) -> None:
+        settings = ProducerSettings.parse(merged(config, options))
         self._settings = settings
         self._thread = LoopThread("barnabas-producer")
         self._core = self._thread.call(_make_core(settings, self._thread))
         self._records = RecordMaker(settings, self._core.chooser)
+        self._appends = RecordAppends(self._core, self._records)
         self._topics = self._core.accumulator.topics
         self._closed = False
         self._exiting = False
@@ -70,11 +78,29 @@ class Producer:
         timestamp: int | None = None,
         on_delivery: OnDelivery | None = None,
     ) -> SendFuture:
-        """Append a record to its batch and return its future.
+        """Appends a record to a batch and returns its future.
 
-        The partition is the given one, else by the key's hash, else one that changes with each
-        batch. `on_delivery(metadata, error)` is called once the record is stored or has failed, on
-        the producer's own thread: keep it short. One of its arguments is None.
+        Args:
+            value: Bytes, text (stored as UTF-8), None, or an object for value.serializer.
+            key: As `value`, for key.serializer. Records with the same key use one partition.
+            headers: Pairs of a name and bytes.
+            partition: The partition; by default the partitioner chooses it.
+            timestamp: Milliseconds since 1970; by default the current time.
+            on_delivery: Called as `on_delivery(metadata, error)` when the record is stored or has
+                failed; one of the arguments is None. It runs on the producer's thread: keep it
+                short.
+
+        Raises:
+            TypeError: An argument has a wrong type; the message names it.
+            SerializationError: A serializer raised.
+            ClosedError: The producer is closed.
+            LocalError: No transaction is open, or the open one has failed.
+
+        A record that cannot be delivered fails the future and `on_delivery`.
+
+        >>> future = producer.send("orders", "paid", key="customer 7")  # doctest: +SKIP
+        >>> future.result(timeout=10).offset  # doctest: +SKIP
+        0
         """
         appender = self._topics.get(topic)
         future = None
@@ -87,25 +113,34 @@ class Producer:
             explain_mistake(topic, headers)
             raise
         if on_delivery is not None:
-            future.add_done_callback(partial(report_delivery, on_delivery))
+            future.notify(on_delivery)
         return future
 
     @property
     def core(self) -> ProducerCore:
-        """The internal parts of this producer, for other modules of this package."""
+        """The internals of this producer, for other modules of this package."""
         return self._core
 
     def flush(self, timeout: float | None = None) -> None:
-        """Wait until every record sent so far has its answer; DeadlineError after `timeout`."""
+        """Waits until every record sent so far is stored or has failed.
+
+        Raises:
+            DeadlineError: Records have no response after `timeout` seconds.
+        """
         self._thread.call(self._core.flush(timeout))
 
     def close(self, timeout: float | None = CLOSE_SECONDS) -> None:
-        """Deliver the records sent so far, for up to `timeout` seconds, and end. Idempotent.
+        """Sends the records that are not sent yet, for up to `timeout` seconds, and stops.
 
-        An open transaction is aborted. A producer that is never closed is closed at exit.
+        An open transaction is aborted. A producer that is never closed is closed at exit. A second
+        call has no effect.
+
+        Raises:
+            DeadlineError: Records have no response after `timeout` seconds; they fail.
         """
-        if self._closed:
+        if self._closed or self._thread.inherited:
             return
+        self._thread.check_caller()
         self._refuse_sends()
         try:
             self._thread.call(self._core.close(timeout))
@@ -113,7 +148,7 @@ class Producer:
             self._thread.close()
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
-        """The program ends: begin to deliver; the returned function waits for the end of it."""
+        """Starts to close at exit; returns a function that waits for the end."""
         self._exiting = True
         self._refuse_sends()
         future = self._thread.submit(self._core.finish(timeout_s))
@@ -130,15 +165,16 @@ class Producer:
         return wait
 
     def partitions_for(self, topic: str) -> list[int]:
-        """The partition numbers of a topic."""
+        """Returns the partition numbers of a topic."""
         return list(range(self._core.topic_appender(topic).count))
 
     def ping(self, timeout: float = 10.0) -> None:
-        """Ask a broker one question now; returns when it has answered.
+        """Sends one request to a broker and waits for the response, without retries.
 
-        Raises at the first failure, with its reason: AuthenticationError for a refused login and
-        for TLS on one side only, DeadlineError after `timeout` seconds, UnavailableError for an
-        unknown host, a refused connection, or a server that is not a broker.
+        Raises:
+            AuthenticationError: The login was rejected, or only one side uses TLS.
+            DeadlineError: There is no response after `timeout` seconds.
+            UnavailableError: The host is unknown, refuses connections or is not a broker.
 
         >>> producer.ping()  # doctest: +SKIP
         """
@@ -155,13 +191,41 @@ class Producer:
     ) -> None:
         self.close()
 
+    # -- metrics -------------------------------------------------------------------------------
+
+    def metrics(self) -> MetricValues:
+        """Returns the current metrics, under Kafka's names (docs/metrics.md). Any thread.
+
+        >>> producer.metrics().value("record-send-rate")  # doctest: +SKIP
+        1250.4
+        """
+        return MetricValues(self._core.metrics.read())
+
+    def client_instance_id(self, timeout: float = 10.0) -> Uuid:
+        """Returns the id under which this client pushes its metrics (KIP-714).
+
+        Args:
+            timeout: seconds to wait for a broker.
+
+        Raises:
+            LocalError: enable.metrics.push is false.
+            BrokerError: the brokers do not collect metrics of clients.
+            DeadlineError: there is no response after `timeout` seconds.
+        """
+        return self._thread.call(self._core.client.client_instance_id(timeout))
+
     # -- transactions --------------------------------------------------------------------------
 
     def init_transactions(self, timeout: float = 60.0) -> None:
-        """Once, first: ends what an earlier producer of this transactional.id left open."""
+        """Prepares for transactions: call it once, before the first transaction.
+
+        Aborts a transaction that an earlier producer with this transactional.id left open, and
+        prevents that producer from sending (KIP-98).
+        """
         self._thread.call(self._core.init_transactions(timeout))
 
     def begin_transaction(self) -> None:
+        """Begins a transaction; raises LocalError if one is open."""
         self._thread.call(self._core.begin_transaction())
 
     def send_offsets_to_transaction(
@@ -170,7 +234,12 @@ class Producer:
         group: GroupMetadata,
         timeout: float = 60.0,
     ) -> None:
-        """Commit a consumer's offsets as part of this transaction."""
+        """Adds the offsets of a consumer to the transaction; they are committed with it.
+
+        Args:
+            offsets: The offset of the next record to read, for each partition.
+            group: `consumer.group_metadata()` of the consumer.
+        """
         positions = {
             topic_partition: OffsetAndMetadata(value) if isinstance(value, int) else value
             for topic_partition, value in offsets.items()
@@ -178,9 +247,15 @@ class Producer:
         self._thread.call(self._core.send_offsets(positions, group, timeout))
 
     def commit_transaction(self, timeout: float = 60.0) -> None:
+        """Sends the records that are not sent yet and commits the transaction.
+
+        Raises:
+            BarnabasError: A record of the transaction failed; call `abort_transaction()`.
+        """
         self._thread.call(self._core.commit_transaction(timeout))
 
     def abort_transaction(self, timeout: float = 60.0) -> None:
+        """Drops the records that are not sent yet and aborts the transaction."""
         self._thread.call(self._core.abort_transaction(timeout))
 
     # -- inside --------------------------------------------------------------------------------
@@ -205,59 +280,19 @@ class Producer:
         headers: Headers,
         where: tuple[int | None, int | None],
     ) -> SendFuture:
-        """Everything that is not an append to an open batch."""
+        """Sends a record that is not simply appended to an open batch."""
         self._check_open()
         if self._core.transaction is not None:
             self._core.transaction.check_open()
         record = SentRecord(topic, value, key, list(headers), *where)
         record = self._records.intercept(record)
         try:
-            return self._send_intercepted(record)
-        except Exception as error:
-            self._records.rejected(record, error)
-            raise
-
-    def _send_intercepted(self, given: SentRecord) -> SendFuture:
-        sent = self._records.make(given)
-        topic = sent.topic
-        appender = self._core.topic_appender(topic)
-        if sent.partition is not None and sent.partition >= appender.count:
-            appender = self._thread.call(self._core.refreshed(topic))
-        topic_partition = self._records.topic_partition_of(sent, appender)
-        future = appender.try_send(
-            sent.key, sent.value, sent.headers, topic_partition.partition, sent.timestamp
-        )
-        if future is None:
-            future = self._append_to_new(appender, topic_partition, sent)
+            sent = self._records.make(record)
+            future = self._appends.append(sent)
+        except Exception as error:  # noqa: BLE001 - raised again if it is not about delivery
+            return self._appends.rejected(record, error)
         self._records.sent(sent, future)
         return future
-
-    def _append_to_new(
-        self, appender: TopicAppender, topic_partition: TopicPartition, sent: SentRecord
-    ) -> SendFuture:
-        accumulator = self._core.accumulator
-        size = accumulator.batch_bytes(sent.size)
-        if not accumulator.memory.try_reserve(size):
-            self._wait_for_memory(size)
-        record: NewRecord = (sent.key, sent.value, sent.headers, sent.timestamp)
-        return accumulator.append_to_new(appender, topic_partition, record, size)
-
-    def _wait_for_memory(self, size: int) -> None:
-        granted = threading.Event()
-        grant = granted.set  # one object: a waiter is known by its callback
-        memory = self._core.accumulator.memory
-        memory.reserve_later(size, grant)
-        self._core.wake()
-        limit = self._settings.max_block_ms / 1000
-        try:
-            if granted.wait(limit):
-                return
-        except BaseException:
-            if not memory.withdraw(grant):
-                memory.release(size)
-            raise
-        if memory.withdraw(grant):
-            raise self._core.no_memory()
 
 
 async def _make_core(settings: ProducerSettings, thread: LoopThread) -> ProducerCore:

@@ -1,4 +1,9 @@
-"""Prepares the records of `send()`: interceptors, serializers, size check, partition."""
+"""Prepares the records of `send()`: interceptors, serializers, size check, partition.
+
+`send()` raises for incorrect use of the call: wrong types, a serializer that raises, a closed
+producer. A record that is used correctly and cannot be delivered fails its future, its
+`on_delivery` and its transaction, as in Kafka.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,24 +11,25 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.core.serialization import Conversion, SerializationError
+from barnabas.clients.producer._send_hot import SendFuture, TopicAppender, as_bytes
 from barnabas.clients.producer.accumulator import check_size, record_bytes
 from barnabas.clients.producer.custom_partitioner import Cluster
-from barnabas.clients.producer.partitioners import PartitionChooser, check_partition
+from barnabas.clients.producer.partitioners import (
+    PartitionChooser,
+    check_partition,
+    unknown_partition,
+)
 from barnabas.clients.producer.settings import ProducerSettings
+from barnabas.model.errors import BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.record_metadata import RecordMetadata
+from barnabas.security.mechanism import AuthenticationError
 
 logger = logging.getLogger(__name__)
 
 
 OnDelivery = Callable[[RecordMetadata | None, Exception | None], Any]
-
-
-def report_delivery(callback: OnDelivery, future: SendFuture) -> None:
-    """Call `callback(metadata, error)` for a record that has its answer; one of both is None."""
-    error = future.exception(0)
-    callback(None if error is not None else future.result(0), error)
 
 
 def explain_mistake(topic: object, headers: object) -> None:
@@ -62,6 +68,8 @@ class SentRecord:
     """The record before its key and value were serialized; partitioner objects see both."""
     size: int = field(default=0, init=False, compare=False, repr=False)
     """An upper bound of the record's bytes in its batch; set by `RecordMaker.make`."""
+    chosen: int | None = field(default=None, init=False, compare=False, repr=False)
+    """The partition that the partitioner chose; it is called once for a record."""
 
 
 class RecordMaker:
@@ -85,8 +93,8 @@ class RecordMaker:
 
     def make(self, record: SentRecord) -> SentRecord:
         """Returns the serialized record. Raises BrokerError if it is too large."""
-        key = _serialized(self._settings.key_serializer, record.key, "key")
-        value = _serialized(self._settings.value_serializer, record.value, "value")
+        key = _serialized(self._settings.key_serializer, record.topic, record.key, "key")
+        value = _serialized(self._settings.value_serializer, record.topic, record.value, "value")
         if key is not record.key or value is not record.value:
             record = replace(record, key=key, value=value, unserialized=record)
         record.size = record_bytes(key, value, record.headers)
@@ -96,19 +104,23 @@ class RecordMaker:
     def topic_partition_of(self, record: SentRecord, appender: TopicAppender) -> TopicPartition:
         """Returns the given partition, or the one that the partitioner chooses."""
         number = record.partition
-        if number is None and self._settings.partitioner_object is not None:
-            number = self._chosen(record, Cluster(record.topic, appender))
+        if type(number) is int and number >= appender.count:
+            raise unknown_partition(record.topic, number, appender)
         if number is None:
-            number = self._chooser.choose(
-                record.topic, record.key, record.value, record.size, appender
-            )
+            if record.chosen is None:
+                record.chosen = self._choose(record, appender)
+            number = record.chosen
         return TopicPartition(record.topic, check_partition(record.topic, number, appender))
 
-    def _chosen(self, record: SentRecord, cluster: Cluster) -> int:
-        chooser = self._settings.partitioner_object
-        assert chooser is not None
+    def _choose(self, record: SentRecord, appender: TopicAppender) -> int:
+        custom = self._settings.partitioner_object
+        if custom is None:
+            return self._chooser.choose(
+                record.topic, record.key, record.value, record.size, appender
+            )
         given = record.unserialized or record
-        return chooser.partition(
+        cluster = Cluster(record.topic, appender)
+        return custom.partition(
             record.topic, given.key, record.key, given.value, record.value, cluster
         )
 
@@ -118,7 +130,7 @@ class RecordMaker:
             future.add_done_callback(partial(self._acknowledged, record))
 
     def rejected(self, record: SentRecord, error: Exception) -> None:
-        """Notifies the interceptors that `send()` raises for this record."""
+        """Notifies the interceptors of a record that was not appended to a batch."""
         self._tell(record, None, error)
 
     def _acknowledged(self, record: SentRecord, future: SendFuture) -> None:
@@ -136,13 +148,20 @@ class RecordMaker:
                 logger.exception("%s failed in on_acknowledgement()", interceptor)
 
 
-def _serialized(serializer: Any, data: Any, what: str) -> bytes | None:
-    if serializer is not None and data is not None:
-        data = serializer(data)
-    if data is None or type(data) is bytes:
-        return data
-    if isinstance(data, bytearray | memoryview):
-        return bytes(data)
-    raise TypeError(
-        f"the {what} is {type(data).__name__}, not bytes: encode it, or set {what}.serializer"
-    )
+def is_delivery_failure(error: Exception) -> bool:
+    """Whether an error fails the record's future; others are raised from `send()`."""
+    return isinstance(error, BrokerError | UnavailableError | AuthenticationError)
+
+
+def _serialized(conversion: Conversion | None, topic: str, data: Any, what: str) -> bytes | None:
+    encoded: bytes | None
+    if conversion is None or data is None:
+        encoded = as_bytes(data, what)
+        return encoded
+    try:
+        encoded = as_bytes(conversion.for_topic(topic)(data), what)
+        return encoded
+    except Exception as error:
+        cause = f"{type(error).__name__}: {error}"
+        text = f"{conversion.setting} failed for a {type(data).__name__}: {cause}"
+        raise SerializationError(text) from error

@@ -6,16 +6,15 @@ batch from the wake-up to the socket, and one takes the response from the socket
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import partial
 
+from barnabas.clients.core.background import Background
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
-from barnabas.clients.producer.background import Background
-from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch import ProducerBatch, build, seal
 from barnabas.clients.producer.batch_results import LEADER_MOVED, BatchResults, SendGate
-from barnabas.clients.producer.encoding import build, seal
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.settings import ProducerSettings
@@ -26,7 +25,7 @@ from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
 from barnabas.runtime.lazy_timer import LazyTimer
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 from barnabas.wire.message import Message
 from barnabas.wire.messages.init_producer_id import (
     InitProducerIdRequest,
@@ -83,6 +82,7 @@ class Sender:
         self._client = client
         self._accumulator = accumulator
         self._identity = identity
+        self._meters = accumulator.meters
         self._results = BatchResults(settings, accumulator, identity, clock)
         self.requests = ProduceRequests(settings, client.metadata)
         self._clock = clock
@@ -91,9 +91,7 @@ class Sender:
         self._scheduled: asyncio.Handle | None = None
         self._closed = False
         pause_s = settings.client.retry_backoff_ms / 1000
-        self._background = Background(
-            self._loop, pause_s, self._on_background_failure, self.run_soon
-        )
+        self._background = Background(pause_s, self.run_soon, self._on_background_failure)
         self.topics: TopicTracker | None = None
         self._slow_nodes = SlowNodes(settings.availability_timeout_ms)
         self._in_flight: dict[int, int] = {}
@@ -243,6 +241,7 @@ class Sender:
         request, version = self.requests.make(batches, connection, last)
         for batch in batches:
             batch.attempts += 1
+        self._meters.sending(batches, self._clock.monotonic_ms())
         try:
             if self._settings.acks == 0:
                 connection.post(request, version=version)
@@ -252,12 +251,12 @@ class Sender:
             self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
             connection.ask(
                 request,
-                partial(self._on_response, node_id, batches),
+                partial(self._on_response, node_id, batches, self._loop.time()),
                 version=version,
                 timeout_s=self._settings.request_timeout_ms / 1000,
             )
         except BarnabasError as error:
-            self._on_response(node_id, batches, None, error)
+            self._on_response(node_id, batches, 0.0, None, error)
 
     # -- responses -----------------------------------------------------------------------------
 
@@ -265,11 +264,13 @@ class Sender:
         self,
         node_id: int,
         batches: list[ProducerBatch],
+        sent_s: float,
         response: Message | None,
         error: BarnabasError | None,
     ) -> None:
         self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
         if isinstance(response, ProduceResponse):
+            self._meters.answered(self._loop.time() - sent_s, response.throttle_time_ms)
             if response.throttle_time_ms > 0:
                 self._throttle(node_id, response.throttle_time_ms)
             self._apply_responses(response, batches)
@@ -326,7 +327,7 @@ class Sender:
             self._results.retry_or_fail(batch, error)
         self._background.run("metadata", self._client.refresh)
 
-    def _on_background_failure(self, what: str, error: BarnabasError) -> None:
+    def _on_background_failure(self, what: Hashable, error: BarnabasError) -> None:
         """Keeps the error as the cause; fails all queued batches if it is permanent."""
         self._results.last_failure = error
         for batch in self._accumulator.waiting():

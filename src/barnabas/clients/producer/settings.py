@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.core.serialization import Serializer, serializer
+from barnabas.clients.core.serialization import Conversion, serializer
+from barnabas.clients.metrics.settings import MetricsSettings
 from barnabas.clients.producer.custom_partitioner import PartitionerObject, load_partitioner
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError
+from barnabas.model.extras import missing_package
 from barnabas.model.records import Codec
 
 MAX_IN_FLIGHT_WITH_IDEMPOTENCE = 5
+ADAPTIVE_BATCH_BYTES = 512 * 1024
+"""Limit of a batch that grows; below a broker's default message.max.bytes of 1 MB."""
 Partitioner = Callable[[str, bytes | None, bytes | None, int], int]
 
 
@@ -32,11 +36,15 @@ class ProducerSettings:
     """The configuration of a producer, parsed and checked."""
 
     client: ClientOptions
+    metrics: MetricsSettings
     acks: int
     idempotent: bool
     transactional_id: str | None
     transaction_timeout_ms: int
     batch_size: int
+    """A batch of this size is sent without waiting for linger.ms."""
+    max_batch_size: int
+    """Largest batch; above `batch_size` if the user did not set batch.size."""
     linger_ms: int
     buffer_memory: int
     max_block_ms: int
@@ -47,8 +55,8 @@ class ProducerSettings:
     request_timeout_ms: int
     codec: Codec
     codec_level: int | None
-    key_serializer: Serializer | None
-    value_serializer: Serializer | None
+    key_serializer: Conversion | None
+    value_serializer: Conversion | None
     partitioner: Partitioner | None
     partitioner_object: PartitionerObject | None
     partitioner_kind: PartitionerKind
@@ -68,11 +76,13 @@ class ProducerSettings:
         partitioner = None if chooser is not None else partitioner
         settings = cls(
             client=ClientOptions.from_values(values),
+            metrics=MetricsSettings.from_values(values),
             acks=-1 if values["acks"] == "all" else int(values["acks"]),
             idempotent=_idempotent(values),
             transactional_id=values["transactional.id"],
             transaction_timeout_ms=values["transaction.timeout.ms"],
             batch_size=max(values["batch.size"], 1),
+            max_batch_size=_max_batch_size(values, config),
             linger_ms=values["linger.ms"],
             buffer_memory=values["buffer.memory"],
             max_block_ms=values["max.block.ms"],
@@ -92,7 +102,7 @@ class ProducerSettings:
             adaptive_partitioning=values["partitioner.adaptive.partitioning.enable"],
             availability_timeout_ms=values["partitioner.availability.timeout.ms"],
             metadata_max_idle_ms=values["metadata.max.idle.ms"],
-            interceptors=tuple(values["interceptor.classes"]),
+            interceptors=(*values["interceptor.classes"], *_tracing(values)),
         )
         settings._check(config)
         return settings
@@ -108,6 +118,11 @@ class ProducerSettings:
             or self.partitioner_kind is not PartitionerKind.BUILT_IN
             or self.interceptors
         )
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether open batches may grow beyond batch.size while requests are in flight."""
+        return self.max_batch_size > self.batch_size
 
     @property
     def hashes_keys(self) -> bool:
@@ -158,9 +173,30 @@ def _idempotent(values: Mapping[str, Any]) -> bool:
     return bool(asked) if asked is not None else not found
 
 
+def _max_batch_size(values: Mapping[str, Any], config: Mapping[str, object]) -> int:
+    """Returns the limit of a batch: batch.size if the user set it, else a larger one."""
+    batch_size = max(int(values["batch.size"]), 1)
+    if "batch.size" in PRODUCER_KEYS.given(config):
+        return batch_size
+    # A fraction of the memory, so that several batches fit.
+    largest = min(ADAPTIVE_BATCH_BYTES, values["max.request.size"], values["buffer.memory"] // 8)
+    return max(int(largest), batch_size)
+
+
 def _level(values: Mapping[str, Any], codec: Codec, config: Mapping[str, object]) -> int | None:
     """Returns the configured level; None selects the codec's default."""
     if codec not in (Codec.GZIP, Codec.LZ4, Codec.ZSTD):
         return None
     name = f"compression.{codec.name.lower()}.level"
     return int(values[name]) if name in PRODUCER_KEYS.given(config) else None
+
+
+def _tracing(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Returns the interceptor that creates spans, if tracing is on."""
+    if not values["tracing.enable"]:
+        return ()
+    try:
+        from barnabas.clients.core.tracing import ProducerTracing  # optional extra: otel
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"tracing.enable=true: {missing_package(error) or error}") from error
+    return (ProducerTracing(values["client.id"]),)

@@ -1,8 +1,8 @@
 """Applies metadata changes to the topics in use: new partitions, leaders, recreated topics.
 
-The appenders of the topics hold what sending threads need: the number of partitions and those
-with a leader. This part compares them with the cluster's metadata whenever that has changed, and
-drops topics to which nothing was sent for metadata.max.idle.ms.
+The sending threads read the number of partitions, and those with a leader, from the appender of a
+topic. `TopicTracker` updates the appenders when the metadata has changed, and drops topics to which
+no record was sent for metadata.max.idle.ms.
 """
 
 from collections.abc import Callable
@@ -33,18 +33,18 @@ class TopicTracker:
         self._accumulator = accumulator
         self._chooser = chooser
         self._topic_ids: dict[str, Uuid] = {}
-        self._seen = -1  # generation of the metadata that the appenders agree with
+        self._seen = -1  # generation of the metadata that was applied to the appenders
         self._slow_nodes: frozenset[int] = frozenset()
 
     def appender(self, topic: str, now: int) -> TopicAppender:
-        """The appender of a topic that metadata knows."""
+        """Returns the appender of a topic in the metadata; creates it if necessary."""
         info = self._client.metadata.topics[topic]
         appender = self._accumulator.topic(topic, max(info.partitions) + 1, now)
         self._apply(topic, info, appender)
         return appender
 
     def sync(self, slow_nodes: frozenset[int] = frozenset()) -> None:
-        """Bring the appenders up to date with the metadata and the brokers that take no data."""
+        """Updates the appenders if the metadata or the set of slow brokers has changed."""
         generation = self._client.metadata.generation
         if generation == self._seen and slow_nodes == self._slow_nodes:
             return

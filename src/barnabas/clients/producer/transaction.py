@@ -3,9 +3,9 @@
 A call that the current state does not allow raises LocalError. After an abortable error the caller
 aborts the transaction and continues; a fatal one (another producer has taken over) is final.
 
-Two protocols: before KIP-890's second part each partition is announced to the coordinator before
-its first batch; with the feature `transaction.version` 2 the broker does that, and every end of a
-transaction brings the epoch of the next.
+There are two protocols. Before the second part of KIP-890 the producer adds each partition to the
+transaction at the coordinator before its first batch. With the feature `transaction.version` 2 the
+broker does that, and the response that ends a transaction has the epoch of the next one.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _FATAL = frozenset(
 )
 
 
-class TransactionState(enum.Enum):
+class ProducerTransactionState(enum.Enum):
     """The state of a transactional producer."""
 
     UNINITIALIZED = "init_transactions() was not called"
@@ -64,7 +64,7 @@ class Transaction:
         self, settings: ProducerSettings, client: KafkaClient, identity: ProducerIdentity
     ) -> None:
         assert settings.transactional_id is not None
-        self.state = TransactionState.UNINITIALIZED
+        self.state = ProducerTransactionState.UNINITIALIZED
         self._id = settings.transactional_id
         self._settings = settings
         self._client = client
@@ -82,13 +82,13 @@ class Transaction:
     @property
     def is_open(self) -> bool:
         """Whether a transaction is open, failed or not, that must be ended."""
-        return self.state in (TransactionState.OPEN, TransactionState.ABORTABLE)
+        return self.state in (ProducerTransactionState.OPEN, ProducerTransactionState.ABORTABLE)
 
     # -- calls of the sender -------------------------------------------------------------------
 
     def may_send(self, topic_partition: TopicPartition) -> bool:
         """Whether the partition is part of the transaction; starts adding it if it is not."""
-        if self.state not in (TransactionState.OPEN, TransactionState.ENDING):
+        if self.state not in (ProducerTransactionState.OPEN, ProducerTransactionState.ENDING):
             return False
         if self._implicit:
             self._started = True
@@ -113,7 +113,7 @@ class Transaction:
 
     async def init(self, timeout_s: float) -> None:
         """Fetches id and epoch; the coordinator ends an open transaction of the same id."""
-        self._require(TransactionState.UNINITIALIZED, TransactionState.READY)
+        self._require(ProducerTransactionState.UNINITIALIZED, ProducerTransactionState.READY)
         request = init_request(self._id, self._settings.transaction_timeout_ms)
 
         async def ask() -> None:
@@ -126,14 +126,14 @@ class Transaction:
             await self._client.coordinator(TRANSACTION, self._id)
         )
         self._implicit = connection.features.get(TRANSACTION_VERSION_FEATURE, 0) >= 2
-        self.state = TransactionState.READY
+        self.state = ProducerTransactionState.READY
 
     def begin(self) -> None:
-        self._require(TransactionState.READY)
+        self._require(ProducerTransactionState.READY)
         self._added.clear()
         self._pending.clear()
         self._started = False
-        self.state = TransactionState.OPEN
+        self.state = ProducerTransactionState.OPEN
 
     async def send_offsets(
         self,
@@ -141,12 +141,12 @@ class Transaction:
         group: GroupMetadata,
         timeout_s: float,
     ) -> None:
-        """Make the consumer's offsets part of the transaction (KIP-447)."""
-        self._require(TransactionState.OPEN)
+        """Adds a consumer's offsets to the transaction (KIP-447)."""
+        self._require(ProducerTransactionState.OPEN)
         self._started = True
         identity = (self._identity.producer_id, self._identity.producer_epoch)
 
-        async def announce() -> None:
+        async def add_offsets() -> None:
             response = await self._coordinate(add_offsets_request(self._id, identity, group))
             self._raise_for(response.error_code)
 
@@ -163,36 +163,36 @@ class Transaction:
                 raise
 
         if not self._implicit:
-            await self._retry_until(announce, timeout_s, "adding a group to the transaction")
+            await self._retry_until(add_offsets, timeout_s, "adding a group to the transaction")
         await self._retry_until(store, timeout_s, "committing offsets in the transaction")
 
     async def end(self, commit: bool, timeout_s: float) -> None:
-        """Commit or abort; every batch has its answer by now."""
+        """Commits or aborts. Every batch of the transaction must be completed."""
         allowed = (
-            [TransactionState.OPEN]
+            [ProducerTransactionState.OPEN]
             if commit
             else [
-                TransactionState.OPEN,
-                TransactionState.ABORTABLE,
+                ProducerTransactionState.OPEN,
+                ProducerTransactionState.ABORTABLE,
             ]
         )
         self._require(*allowed)
-        failed = self.state is TransactionState.ABORTABLE
-        self.state = TransactionState.ENDING
+        failed = self.state is ProducerTransactionState.ABORTABLE
+        self.state = ProducerTransactionState.ENDING
         if self._started or self._added:
             try:
                 await self._retry_until(
                     lambda: self._end(commit), timeout_s, "ending the transaction"
                 )
             except BarnabasError as error:
-                if self.state is TransactionState.ENDING:
-                    # Unknown outcome: only the same end may be tried again.
-                    self.state = TransactionState.OPEN if error.retriable else self.state
+                if self.state is ProducerTransactionState.ENDING:
+                    # The outcome is unknown: the caller may only retry the same call.
+                    self.state = ProducerTransactionState.OPEN if error.retriable else self.state
                 raise
         if failed and not self._implicit:
             await self._new_epoch(timeout_s)
         self._error = None
-        self.state = TransactionState.READY
+        self.state = ProducerTransactionState.READY
 
     # -- inside --------------------------------------------------------------------------------
 
@@ -204,7 +204,7 @@ class Transaction:
             self._identity.adopt(response.producer_id, response.producer_epoch)
 
     async def _new_epoch(self, timeout_s: float) -> None:
-        """After an aborted failure the sequences have holes: begin a new epoch (KIP-360)."""
+        """Fetches a new epoch: failed batches have left gaps in the sequences (KIP-360)."""
         request = init_request(
             self._id,
             self._settings.transaction_timeout_ms,
@@ -259,7 +259,7 @@ class Transaction:
         except BrokerError as error:
             if error.code in _FATAL:
                 self._error = error
-                self.state = TransactionState.FATAL
+                self.state = ProducerTransactionState.FATAL
                 self.on_failure()
             raise
 
@@ -273,12 +273,14 @@ class Transaction:
 
     def _fail(self, error: BarnabasError, final: Set[ErrorCode] = _FATAL) -> None:
         fatal = isinstance(error, BrokerError) and error.code in final
-        if self.state is not TransactionState.FATAL:
-            self.state = TransactionState.FATAL if fatal else TransactionState.ABORTABLE
+        if self.state is not ProducerTransactionState.FATAL:
+            self.state = (
+                ProducerTransactionState.FATAL if fatal else ProducerTransactionState.ABORTABLE
+            )
             self._error = error
             self.on_failure()
 
-    def _require(self, *allowed: TransactionState) -> None:
+    def _require(self, *allowed: ProducerTransactionState) -> None:
         if self.state in allowed:
             return
         cause = f" ({self._error})" if self._error is not None else ""
@@ -286,4 +288,4 @@ class Transaction:
 
     def check_open(self) -> None:
         """Raises LocalError unless a transaction is open."""
-        self._require(TransactionState.OPEN)
+        self._require(ProducerTransactionState.OPEN)

@@ -1,4 +1,4 @@
-"""The requests of a transaction, and the errors in their answers. Pure."""
+"""Builds the requests of a transaction and reads the errors in their responses. No IO."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -22,21 +22,21 @@ from barnabas.wire.messages.txn_offset_commit import (
 )
 
 LAST_ADD_PARTITIONS = 3
-"""From version 4 on AddPartitionsToTxn is what brokers send each other."""
+"""Only brokers send later versions of AddPartitionsToTxn."""
 LAST_BEFORE_V2: dict[type[Message], int] = {
     EndTxnRequest: 4,
     TxnOffsetCommitRequest: 4,
     ProduceRequest: 11,
 }
-"""Later versions tell the broker that partitions and epochs are its work (KIP-890): to be sent
-only when the cluster's transaction.version is 2."""
+"""With later versions the broker adds partitions and increments epochs (KIP-890); allowed only if
+the cluster's transaction.version is 2."""
 
 Identity = tuple[int, int]
 """Producer id and epoch."""
 
 
 def last_version(request: type[Message], *, implicit: bool) -> int | None:
-    """The last version a producer may send; None when any will do."""
+    """Returns the last version that a producer may send; None if there is no limit."""
     if request is AddPartitionsToTxnRequest:
         return LAST_ADD_PARTITIONS
     return None if implicit else LAST_BEFORE_V2.get(request)
@@ -45,7 +45,7 @@ def last_version(request: type[Message], *, implicit: bool) -> int | None:
 def init_request(
     transactional_id: str, timeout_ms: int, identity: Identity = (-1, -1)
 ) -> InitProducerIdRequest:
-    """With an identity: its next epoch. Without: whatever the coordinator gives."""
+    """Requests the next epoch of `identity`; without it, the id and epoch of the coordinator."""
     return InitProducerIdRequest(
         transactional_id=transactional_id,
         transaction_timeout_ms=timeout_ms,
@@ -125,7 +125,7 @@ def end_request(transactional_id: str, identity: Identity, commit: bool) -> EndT
 def partition_errors(
     response: AddPartitionsToTxnResponse | TxnOffsetCommitResponse,
 ) -> Iterator[int]:
-    """The error of every partition in the answer, 0 for none."""
+    """Returns the error code of every partition in the response; 0 means no error."""
     if isinstance(response, AddPartitionsToTxnResponse):
         for topic in response.results_by_topic_v3_and_below:
             for result in topic.results_by_partition:

@@ -6,10 +6,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from barnabas.clients.core.apis.fetch import FetchTarget
-from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.core.apis.offset_commit import (
     LAST_OFFSET_COMMIT_BY_NAME,
     check_offset_commit,
@@ -34,13 +33,18 @@ from barnabas.clients.simple.requests import (
     check_max_offsets,
     largest_offsets,
 )
-from barnabas.model.config_keys.simple import SIMPLE_KEYS
+from barnabas.model.config import merged
+from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
 from barnabas.wire.message import Message
 from barnabas.wire.messages.fetch import FetchRequest
+
+if TYPE_CHECKING:
+    from barnabas.model.config_keys.keywords import SimpleConsumerKeywords
 
 T = TypeVar("T")
 
@@ -65,8 +69,12 @@ class SimpleConsumer:
     ...             print(record.offset, record.value)
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
-        values = SIMPLE_KEYS.parse({**(config or {}), **options})
+    def __init__(
+        self,
+        config: Mapping[str, object] | None = None,
+        **options: "Unpack[SimpleConsumerKeywords]",
+    ) -> None:
+        values = SIMPLE_KEYS.parse(merged(config, options))
         self._client = KafkaClient(ClientOptions.from_values(values))
         self._client.allow_auto_create(False)
         self._timeout_s: float = values["default.api.timeout.ms"] / 1000

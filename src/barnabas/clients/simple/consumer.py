@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
 
 from barnabas.clients.core.apis.fetch import FetchTarget
-from barnabas.clients.core.apis.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.clients.core.apis.offset_commit import (
     LAST_OFFSET_COMMIT_BY_NAME,
     check_offset_commit,
@@ -37,15 +36,20 @@ from barnabas.clients.simple.requests import (
     check_max_offsets,
     largest_offsets,
 )
-from barnabas.model.config_keys.simple import SIMPLE_KEYS
+from barnabas.model.config import merged
+from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.records.record import Record
 from barnabas.wire.messages.fetch import FetchRequest
 from barnabas.wire.messages.offset_commit import OffsetCommitRequest
 from barnabas.wire.messages.offset_fetch import OffsetFetchRequest
+
+if TYPE_CHECKING:
+    from barnabas.model.config_keys.keywords import SimpleConsumerKeywords
 
 T = TypeVar("T")
 
@@ -69,8 +73,12 @@ class SimpleConsumer:
     ...         offset = record.offset + 1
     """
 
-    def __init__(self, config: Mapping[str, object] | None = None, **options: object) -> None:
-        values = SIMPLE_KEYS.parse({**(config or {}), **options})
+    def __init__(
+        self,
+        config: Mapping[str, object] | None = None,
+        **options: "Unpack[SimpleConsumerKeywords]",
+    ) -> None:
+        values = SIMPLE_KEYS.parse(merged(config, options))
         self._router = BlockingRouter(ClientOptions.from_values(values))
         self._timeout_s: float = values["default.api.timeout.ms"] / 1000
         self._settings = SimpleFetchSettings.from_values(values)

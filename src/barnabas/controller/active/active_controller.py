@@ -7,16 +7,16 @@ step can be repeated; this is also the recovery from a write with an unknown out
 
 import logging
 
-from barnabas.controller.active.broker_changes import BrokerChanges
-from barnabas.controller.active.controlled_shutdown import ControlledShutdown
+from barnabas.controller.active.broker_changes import (
+    BrokerChanges,
+    ControlledShutdown,
+    LogDirFailures,
+)
 from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.isr_changes import IsrChanges
-from barnabas.controller.active.leaderships import Leaderships
-from barnabas.controller.active.log_dir_failures import LogDirFailures
-from barnabas.controller.active.preferred_leaders import PreferredLeaders
+from barnabas.controller.active.leaderships import Leaderships, PreferredLeaders
 from barnabas.controller.active.reassignments import Reassignments
-from barnabas.controller.active.topic_changes import TopicChanges
-from barnabas.controller.active.topic_deletion import TopicDeletion
+from barnabas.controller.active.topic_changes import TopicChanges, TopicDeletion
 from barnabas.controller.channels import Command
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.model.control import ControlReply, LeaderAndIsrCommand, StopReplicaCommand
@@ -61,7 +61,7 @@ class ActiveController:
         """Remove replicas on dead brokers from the ISRs, as `BrokerChanges` does for later deaths.
 
         A broker that died together with the previous controller, or was that controller, causes
-        no event in this epoch. Without a new record its leader cannot tell that it is gone either.
+        no event in this epoch. Its partitions' leaders are not informed of its death either.
         """
         context = self._epoch_state.context
         await self.leaderships.remove_from_isr(

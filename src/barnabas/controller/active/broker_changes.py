@@ -1,4 +1,4 @@
-"""Reacts to brokers that join, fail, restart, or change their addresses.
+"""Reacts to brokers that join, fail, restart, stop, change their addresses, or lose a disk.
 
 The broker epoch (KIP-380) identifies an incarnation of a broker. The same broker id with another
 epoch means that the broker restarted, even if the controller never saw it missing.
@@ -10,14 +10,17 @@ from collections.abc import Collection
 
 from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
+from barnabas.controller.active.isr_changes import check_broker_epoch
 from barnabas.controller.active.leaderships import Leaderships
-from barnabas.controller.active.topic_deletion import TopicDeletion
+from barnabas.controller.active.topic_changes import TopicDeletion
+from barnabas.controller.machines.election import ElectionKind
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
-from barnabas.model.control import LiveBroker
-from barnabas.model.ids import BrokerId
+from barnabas.model.control import ControlReply, LeaderAndIsrCommand, LiveBroker
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.zk import paths
-from barnabas.zk.tree import NoNodeError
-from barnabas.zk.znodes import BrokerNode
+from barnabas.zk.tree import DeleteOp, NoNodeError
+from barnabas.zk.znodes import BrokerNode, LogDirEventNode
 
 _log = logging.getLogger(__name__)
 
@@ -138,3 +141,115 @@ class BrokerChanges:
         except NoNodeError:
             return None
         return BrokerNode.decode(data).live(broker_id, stat.czxid)
+
+
+class ControlledShutdown:
+    """Moves leadership away from a broker that shuts down."""
+
+    def __init__(self, epoch_state: ControllerEpochState, leaderships: Leaderships) -> None:
+        self._epoch_state = epoch_state
+        self._leaderships = leaderships
+
+    async def shut_down(self, broker_id: BrokerId, broker_epoch: int) -> list[TopicPartition]:
+        """Move leaderships to other replicas; returns the partitions that the broker still leads.
+
+        Partitions with a single replica stay where they are and do not count.
+        """
+        check_broker_epoch(self._epoch_state, broker_id, broker_epoch)
+        context = self._epoch_state.context
+        context.shutting_down.add(broker_id)
+        replicated = [
+            tp
+            for tp, _ in context.replicas_on([broker_id])
+            if len(context.assignment(tp).replicas) > 1
+            and tp in context.leadership
+            and not context.is_being_deleted(tp)
+        ]
+        led = [tp for tp in replicated if context.leadership[tp].leader == broker_id]
+        await self._leaderships.elect(led, ElectionKind.CONTROLLED_SHUTDOWN)
+        remaining = [tp for tp in led if context.leadership[tp].leader == broker_id]
+        followed = [tp for tp in replicated if tp not in remaining]
+        # Stopped first: a replica that continues to fetch would join the ISR again.
+        for tp in followed:
+            self._epoch_state.batch.stop_replica(broker_id, tp, delete=False)
+        await self._leaderships.remove_from_isr((tp, broker_id) for tp in followed)
+        self._epoch_state.flush()
+        _log.info("broker %d shuts down, still leads %d partitions", broker_id, len(remaining))
+        return remaining
+
+
+class LogDirFailures:
+    """Tracks replicas on failed disks.
+
+    A broker announces a failed directory below /log_dir_event_notification. The controller then
+    sends it a LeaderAndIsr for all its partitions; the response contains KAFKA_STORAGE_ERROR for
+    those it cannot serve. A replica without an error in a later response is online again.
+    """
+
+    def __init__(self, epoch_state: ControllerEpochState, brokers: BrokerChanges) -> None:
+        self._epoch_state = epoch_state
+        self._brokers = brokers
+
+    async def on_notifications(self) -> None:
+        watch = self._epoch_state.watch("log dir events", self.on_notifications)
+        tree = self._epoch_state.tree
+        names = await tree.children(paths.LOG_DIR_EVENTS, watch)
+        affected: set[BrokerId] = set()
+        for name in names:
+            try:
+                data, _ = await tree.get(f"{paths.LOG_DIR_EVENTS}/{name}")
+            except NoNodeError:
+                continue
+            affected.add(LogDirEventNode.decode(data).broker_id)
+        self._ask(affected)
+        ops = [DeleteOp(f"{paths.LOG_DIR_EVENTS}/{name}") for name in names]
+        await self._epoch_state.fenced.delete_all(ops)
+
+    def on_replies(
+        self, broker_id: BrokerId, command: LeaderAndIsrCommand, reply: ControlReply
+    ) -> None:
+        """Find failed and recovered replicas in a LeaderAndIsr response."""
+        if reply.error is not ErrorCode.NONE:
+            return
+        context = self._epoch_state.context
+        failed = [
+            tp for tp, code in reply.partitions.items() if code is ErrorCode.KAFKA_STORAGE_ERROR
+        ]
+        recovered = [
+            state.topic_partition
+            for state in command.partitions
+            if (state.topic_partition, broker_id) in context.failed_replicas
+            and state.topic_partition not in failed
+        ]
+        if failed or recovered:
+            self._submit(broker_id, failed, recovered)
+
+    def _submit(
+        self, broker_id: BrokerId, failed: list[TopicPartition], recovered: list[TopicPartition]
+    ) -> None:
+        async def settle() -> None:
+            context = self._epoch_state.context
+            lost = [
+                (tp, broker_id)
+                for tp in failed
+                if context.knows(tp) and (tp, broker_id) not in context.failed_replicas
+            ]
+            back = [(tp, broker_id) for tp in recovered if context.knows(tp)]
+            context.failed_replicas.update(lost)
+            context.failed_replicas.difference_update(back)
+            if lost:
+                _log.warning(
+                    "broker %d: %d replicas are offline, disk failed", broker_id, len(lost)
+                )
+                await self._brokers.replicas_went_offline(lost)
+            if back:
+                await self._brokers.replicas_came_online(back)
+
+        self._epoch_state.submit(f"log dirs of {broker_id} {failed} {recovered}", settle)
+
+    def _ask(self, brokers: set[BrokerId]) -> None:
+        context = self._epoch_state.context
+        for tp, broker_id in context.replicas_on(brokers & context.brokers.keys()):
+            if tp in context.leadership:
+                self._epoch_state.batch.leader_and_isr([broker_id], tp)
+        self._epoch_state.flush()

@@ -4,18 +4,131 @@ The parts (`leaderships`, `broker_changes`, …) change its context, write throu
 and add commands to its batch. `flush` sends the batch.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from barnabas.controller.active.command_batch import CommandBatch
 from barnabas.controller.active.context import ControllerContext
-from barnabas.controller.active.fenced_tree import FencedTree
-from barnabas.controller.active.partition_states import PartitionStates
-from barnabas.controller.channels import BrokerChannels, Outbox, ReplyListener
+from barnabas.controller.active.fenced_tree import FencedTree, PartitionStates
+from barnabas.controller.channels import BrokerChannels, Command, Outbox, ReplyListener
 from barnabas.controller.config import ControllerConfig
-from barnabas.model.ids import BrokerId
+from barnabas.model.control import (
+    EPOCH_DURING_DELETE,
+    LeaderAndIsrCommand,
+    LiveBroker,
+    PartitionState,
+    StopReplicaCommand,
+    StopReplicaPartition,
+    UpdateMetadataCommand,
+)
+from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.runtime.metrics import Histogram
 from barnabas.zk.tree import MetadataTree, Watch, WatchEvent
+
+_States = dict[TopicPartition, PartitionState]
+
+
+class CommandBatch:
+    """Copies partition states from the context when they are added, not when they are sent.
+
+    Each broker gets at most one LeaderAndIsr, one UpdateMetadata and one StopReplica per batch, in
+    that order. A broker must know its role before metadata directs clients to it, and may delete a
+    replica only after metadata no longer directs clients to it.
+    """
+
+    def __init__(self, context: ControllerContext, controller_id: BrokerId) -> None:
+        self._context = context
+        self._controller_id = controller_id
+        self._leader_and_isr: dict[BrokerId, _States] = {}
+        self._metadata: dict[BrokerId, _States] = {}
+        self._full: set[BrokerId] = set()
+        self._stop: dict[BrokerId, dict[TopicPartition, StopReplicaPartition]] = {}
+
+    def leader_and_isr(
+        self, brokers: Iterable[BrokerId], topic_partition: TopicPartition, *, is_new: bool = False
+    ) -> None:
+        """Send a partition's roles to `brokers` and its new metadata to all brokers."""
+        state = self._context.partition_state(topic_partition, is_new=is_new)
+        for broker_id in brokers:
+            self._leader_and_isr.setdefault(broker_id, {})[topic_partition] = state
+        self.update_metadata([topic_partition])
+
+    def update_metadata(
+        self, partitions: Iterable[TopicPartition], brokers: Iterable[BrokerId] | None = None
+    ) -> None:
+        """Send partition metadata and the live brokers to `brokers` (default: all brokers)."""
+        states = {tp: self._context.partition_state(tp) for tp in partitions}
+        for broker_id in self._context.brokers if brokers is None else brokers:
+            self._metadata.setdefault(broker_id, {}).update(states)
+
+    def full_metadata(self, brokers: Iterable[BrokerId]) -> None:
+        """Send the complete metadata; receivers drop every partition that it does not contain."""
+        receivers = list(brokers)
+        self.update_metadata(self._context.partitions(), receivers)
+        self._full.update(receivers)
+
+    def stop_replica(
+        self, broker_id: BrokerId, topic_partition: TopicPartition, *, delete: bool
+    ) -> None:
+        leadership = self._context.leadership.get(topic_partition)
+        deleted = delete and self._context.is_being_deleted(topic_partition)
+        known = leadership is not None and not deleted
+        epoch = leadership.leader_epoch if leadership and known else EPOCH_DURING_DELETE
+        entry = StopReplicaPartition(topic_partition, epoch, delete)
+        self._stop.setdefault(broker_id, {})[topic_partition] = entry
+
+    def build(self) -> dict[BrokerId, list[Command]]:
+        """Returns the commands for each live broker, in sending order."""
+        live = tuple(self._context.brokers.values())
+        built: dict[BrokerId, list[Command]] = {}
+        for broker in live:
+            commands = self._commands_for(broker, live)
+            if commands:
+                built[broker.broker_id] = commands
+        return built
+
+    def _commands_for(self, broker: LiveBroker, live: tuple[LiveBroker, ...]) -> list[Command]:
+        head = (self._controller_id, self._context.epoch, broker.broker_epoch)
+        commands: list[Command] = []
+        roles = self._leader_and_isr.get(broker.broker_id)
+        if roles:
+            commands.append(LeaderAndIsrCommand(*head, tuple(roles.values()), live))
+        metadata = self._metadata.get(broker.broker_id)
+        if metadata is not None:
+            ids = {tp.topic: state.topic_id for tp, state in metadata.items()}
+            states = tuple(metadata.values())
+            full = broker.broker_id in self._full
+            commands.append(UpdateMetadataCommand(*head, states, live, ids, full))
+        stops = self._stop.get(broker.broker_id)
+        if stops:
+            commands.append(StopReplicaCommand(*head, tuple(stops.values())))
+        return commands
+
+
+class ControllerStats:
+    """Numbers of a broker's controller for its metrics; they outlive its epochs.
+
+    Attributes:
+        elections: Nanoseconds of each call that elected leaders.
+        unclean_elections: Leaders that were elected outside the ISR.
+        queue_time: Nanoseconds that events waited in the queue.
+        event_times: Nanoseconds of the events, by kind.
+        running: Kind of the event that is being processed; None while the queue is empty.
+    """
+
+    def __init__(self) -> None:
+        self.elections = Histogram()
+        self.unclean_elections = 0
+        self.queue_time = Histogram()
+        self.event_times: dict[str, Histogram] = {}
+        self.running: str | None = None
+
+    def processed(self, kind: str, duration_ns: int) -> None:
+        """Records an event that has ended."""
+        self.running = None
+        if kind not in self.event_times:
+            self.event_times[kind] = Histogram()
+        self.event_times[kind].record(duration_ns)
 
 
 class EventSink(Protocol):
@@ -45,8 +158,10 @@ class ControllerEpochState:
         channels: BrokerChannels,
         config: ControllerConfig,
         events: EventSink,
+        stats: ControllerStats | None = None,
     ) -> None:
         self.controller_epoch = controller_epoch
+        self.stats = stats or ControllerStats()
         self.tree = tree
         self.config = config
         self.fenced = FencedTree(tree, controller_epoch.epoch_version)

@@ -7,8 +7,7 @@ and announce the change below /isr_change_notification.
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from barnabas.controller.active.epoch_state import ControllerEpochState
-from barnabas.controller.machines.election import LeaderAndIsr
-from barnabas.controller.machines.isr_change import EligibleBrokers, validate_isr_change
+from barnabas.controller.machines.election import EligibleBrokers, LeaderAndIsr, validate_isr_change
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

@@ -1,25 +1,164 @@
-"""Reacts to topics that are created, extended or removed in the metadata tree.
+"""Reacts to topics that are created, extended, removed, or marked for deletion.
 
-Watches the children of /brokers/topics and the data of each topic node. Brokers and tools write
-these nodes (`topic_admin`); this class creates partition states and elects the first leaders.
+`TopicChanges` watches the children of /brokers/topics and the data of each topic node. Brokers and
+tools write these nodes (`topic_admin`); the class creates partition states and elects the first
+leaders. `TopicDeletion` deletes topics that are marked below /admin/delete_topics.
 """
 
 import asyncio
 import logging
 from collections.abc import Collection, Iterable
 
+from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.leaderships import Leaderships
-from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
+from barnabas.controller.machines.states import (
+    DeletionStep,
+    PartitionStatus,
+    ReplicaStatus,
+    next_deletion_step,
+)
 from barnabas.controller.topic_admin import new_topic_id
-from barnabas.model.ids import ZERO_UUID, TopicPartition
+from barnabas.model.control import ControlReply, StopReplicaCommand
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.zk import paths
-from barnabas.zk.tree import MultiError, NoNodeError, SetOp, Stat
+from barnabas.zk.tree import DeleteOp, MultiError, NoNodeError, Op, SetOp, Stat
 from barnabas.zk.znodes import TopicNode
 
 _log = logging.getLogger(__name__)
-
+_ONE_STEP = 400
+"""A topic with up to this many nodes is deleted in a single multi."""
 _READS_AT_ONCE = 256
+
+
+class TopicDeletion:
+    """Deletes topics step by step; the steps are decided by `machines.states`.
+
+    The controller first removes the topic from all brokers' metadata, then sends every replica the
+    command to delete its log. When all logs are deleted it removes the topic's nodes, its
+    configuration and the mark. The mark is removed last, so that the next controller continues an
+    unfinished deletion. A topic with a replica on an offline broker waits for that broker. Deleting
+    a topic also ends its reassignment: all old and new replicas delete their logs.
+    """
+
+    def __init__(self, epoch_state: ControllerEpochState) -> None:
+        self._epoch_state = epoch_state
+
+    async def on_marks_changed(self) -> None:
+        """Read the deletion marks and start the deletions they request."""
+        watch = self._epoch_state.watch("topic deletion", self.on_marks_changed)
+        marked = await self._epoch_state.tree.children(paths.DELETE_TOPICS, watch)
+        context = self._epoch_state.context
+        if not self._epoch_state.config.delete_topic_enable:
+            await self._remove_marks(marked)
+            return
+        await self._remove_marks(topic for topic in marked if topic not in context.assignments)
+        context.topics_to_delete.update(topic for topic in marked if topic in context.assignments)
+        await self.resume()
+
+    async def resume(self, unblocked: Iterable[str] = ()) -> None:
+        """Take the next step for every topic that is being deleted."""
+        context = self._epoch_state.context
+        context.blocked_deletions.difference_update(unblocked)
+        for topic in sorted(context.topics_to_delete):
+            statuses = [context.replica_status(r) for r in context.replicas_of(topic)]
+            step = next_deletion_step(statuses, eligible=topic not in context.blocked_deletions)
+            if step is DeletionStep.FINISH:
+                await self._finish(topic)
+            elif step is DeletionStep.START:
+                self._start(topic)
+        self._epoch_state.flush()
+
+    def on_replies(
+        self, broker_id: BrokerId, command: StopReplicaCommand, reply: ControlReply
+    ) -> None:
+        """Handle a broker's reply to a deletion; queues the resulting steps as an event."""
+        deleted = [entry.topic_partition for entry in command.partitions if entry.delete]
+        if not deleted:
+            return
+
+        async def settle() -> None:
+            for tp in deleted:
+                error = reply.error or reply.partitions.get(tp, ErrorCode.NONE)
+                self._settle((tp, broker_id), ErrorCode(error))
+            await self.resume()
+
+        self._epoch_state.submit(f"deleted by {broker_id} {id(reply)}", settle)
+
+    def brokers_died(self, replicas: Iterable[Replica]) -> None:
+        """Mark replicas on failed brokers: their deletions wait until the brokers return."""
+        context = self._epoch_state.context
+        for replica in replicas:
+            topic = replica[0].topic
+            if topic not in context.topics_to_delete:
+                continue
+            context.blocked_deletions.add(topic)
+            if context.replica_status(replica) is ReplicaStatus.DELETION_STARTED:
+                context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
+
+    def _settle(self, replica: Replica, error: ErrorCode) -> None:
+        context = self._epoch_state.context
+        if context.replica_status(replica) is not ReplicaStatus.DELETION_STARTED:
+            return
+        if error is ErrorCode.NONE:
+            context.move_replica(replica, ReplicaStatus.DELETION_SUCCESSFUL)
+            return
+        _log.warning("broker %d could not delete %s: %s", replica[1], replica[0], error.name)
+        context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
+        context.blocked_deletions.add(replica[0].topic)
+
+    def _start(self, topic: str) -> None:
+        context, batch = self._epoch_state.context, self._epoch_state.batch
+        _log.info("deleting topic %s", topic)
+        batch.update_metadata(context.partitions_of(topic))
+        for tp in context.partitions_of(topic):
+            if context.partition_status(tp) is not PartitionStatus.NON_EXISTENT:
+                context.move_partition(tp, PartitionStatus.OFFLINE)
+                context.move_partition(tp, PartitionStatus.NON_EXISTENT)
+        for tp, broker_id in context.replicas_of(topic):
+            replica = (tp, broker_id)
+            if context.replica_status(replica) is ReplicaStatus.DELETION_SUCCESSFUL:
+                continue
+            context.move_replica(replica, ReplicaStatus.OFFLINE)
+            if context.is_online(tp, broker_id):
+                context.move_replica(replica, ReplicaStatus.DELETION_STARTED)
+                batch.stop_replica(broker_id, tp, delete=True)
+            else:
+                context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
+                context.blocked_deletions.add(topic)
+
+    async def _finish(self, topic: str) -> None:
+        """Delete the nodes, leaves first; the last multi deletes topic, configuration and mark."""
+        below = await self._nodes_below(topic)
+        last = [paths.topic(topic), paths.config("topics", topic), paths.delete_topic(topic)]
+        present = [path for path in last if await self._epoch_state.tree.exists(path) is not None]
+        ops: list[Op] = [DeleteOp(path) for path in below + present]
+        if len(ops) > _ONE_STEP:
+            await self._epoch_state.fenced.delete_all(ops[: len(below)])
+            ops = ops[len(below) :]
+        await self._epoch_state.fenced.multi(ops)
+        self._epoch_state.context.forget_topic(topic)
+        _log.info("deleted topic %s", topic)
+
+    async def _nodes_below(self, topic: str) -> list[str]:
+        root = paths.topic_partitions(topic)
+        tree = self._epoch_state.tree
+        try:
+            partitions = await tree.children(root)
+        except NoNodeError:
+            return []
+        found: list[str] = []
+        for partition in partitions:
+            path = f"{root}/{partition}"
+            found += [f"{path}/{name}" for name in await tree.children(path)]
+            found.append(path)
+        return [*found, root]
+
+    async def _remove_marks(self, topics: Iterable[str]) -> None:
+        ops = [DeleteOp(paths.delete_topic(topic)) for topic in topics]
+        if ops:
+            await self._epoch_state.fenced.delete_all(ops)
 
 
 class TopicChanges:
@@ -92,13 +231,13 @@ class TopicChanges:
     async def _put(self, topic: str, node: TopicNode, stat: Stat) -> None:
         version = stat.version
         if node.topic_id == ZERO_UUID:
-            # A topic made by a tool that knows no topic ids gets one (KIP-516).
+            # A tool without support of topic ids created the topic; it gets an id here (KIP-516).
             node = TopicNode(new_topic_id(), node.partitions)
             operation = SetOp(paths.topic(topic), node.encode(), version)
             try:
                 await self._epoch_state.fenced.multi([operation])
             except MultiError as error:
-                _log.warning("topic %s changed while it was given an id: %s", topic, error)
+                _log.warning("topic %s changed while its id was written: %s", topic, error)
             version += 1
         self._epoch_state.context.put_topic(topic, node.topic_id, dict(node.partitions), version)
 

@@ -5,10 +5,11 @@ Placement is Kafka's; the caller passes the random start.
 Goals, in order: no broker holds a partition twice; leaders and replicas spread evenly over the
 brokers; where brokers have racks, each partition spreads over as many racks as it has replicas.
 
-First replicas go round the brokers from a start index. Further replicas follow their first one at
-a distance that grows by one each time the first replicas have gone round, so that the followers of
-one broker's leaders are spread as well. With racks, brokers are put in an order that alternates
-racks, and a broker is skipped while its rack (or itself) has a replica and another rack has none.
+First replicas are placed on the brokers in turn from a start index. Further replicas are placed at
+a distance from the first one. The distance grows by one after each round over the brokers, so that
+the followers of one broker's leaders are spread as well. With racks, brokers are put in an order
+that alternates racks, and a broker is skipped while its rack (or itself) has a replica and another
+rack has none.
 
 A reassignment (KIP-455) from O (origin) to T (target) goes through the union T + (O - T): the
 added replicas fetch until all of T is in sync, then leadership moves into T and the other replicas

@@ -1,8 +1,8 @@
-"""Leader elections of one partition and the leader imbalance of brokers, as pure functions.
+"""Leader elections of one partition, validation of ISR changes, and leader imbalance.
 
-Each election strategy takes the facts about one partition (`ElectionInput`) and returns the leader
-with its ISR, or None if no replica may lead. Candidates are taken in assignment order, so that
-every controller decides the same way from the same facts.
+Pure functions. Each election strategy takes the facts about one partition (`ElectionInput`) and
+returns the leader with its ISR, or None if no replica may lead. Candidates are taken in assignment
+order, so that every controller decides the same way from the same facts.
 
 Two invariants hold for all strategies: a leader of a clean election is a member of the ISR, and
 the ISR never becomes empty. Its last member stays recorded although it is offline, so that only
@@ -15,11 +15,20 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from barnabas.model.control import NO_LEADER, LeaderRecoveryState
+from barnabas.model.control import (
+    NO_BROKER_EPOCH,
+    NO_LEADER,
+    AlterPartitionChange,
+    LeaderRecoveryState,
+)
+from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.replica_assignment import Replicas
 
 FIRST_LEADER_EPOCH = 0
+
+
+# --- Elections ------------------------------------------------------------------------------------
 
 
 class ElectionKind(enum.Enum):
@@ -197,3 +206,84 @@ def leader_imbalances(
         if leader != preferred:
             away[preferred].append(topic_partition)
     return {broker: LeaderImbalance(tuple(away[broker]), total) for broker, total in count.items()}
+
+
+# --- ISR changes ----------------------------------------------------------------------------------
+
+
+class IsrChangeResult(NamedTuple):
+    """An error; or the leadership to write; or neither if the proposal equals the current state."""
+
+    error: ErrorCode
+    accepted: LeaderAndIsr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EligibleBrokers:
+    """Brokers that may join an ISR: live brokers with their epochs, and those shutting down."""
+
+    broker_epochs: Mapping[BrokerId, int]
+    shutting_down: frozenset[BrokerId] = frozenset()
+
+
+def validate_isr_change(
+    sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr, eligible: EligibleBrokers
+) -> IsrChangeResult:
+    """Validate one proposal of the broker `sender`.
+
+    The order of the checks matters: a leader with an old epoch must get the epoch error before any
+    other, and a proposal that equals the current ISR is a repeated request, not a conflict.
+    """
+    error = _staleness(sender, change, current)
+    if error is not ErrorCode.NONE:
+        return IsrChangeResult(error)
+    if change.new_isr == current.isr and change.recovery is current.recovery:
+        return IsrChangeResult(ErrorCode.NONE)
+    if change.partition_epoch < current.partition_epoch:
+        return IsrChangeResult(ErrorCode.INVALID_UPDATE_VERSION)
+    if not _is_sound(sender, change, current):
+        return IsrChangeResult(ErrorCode.INVALID_REQUEST)
+    if not _are_eligible(change, current, eligible):
+        return IsrChangeResult(ErrorCode.INELIGIBLE_REPLICA)
+    accepted = LeaderAndIsr(
+        current.leader,
+        current.leader_epoch,
+        change.new_isr,
+        current.partition_epoch,
+        change.recovery,
+    )
+    return IsrChangeResult(ErrorCode.NONE, accepted)
+
+
+def _staleness(sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr) -> ErrorCode:
+    ahead = change.leader_epoch > current.leader_epoch
+    if ahead or change.partition_epoch > current.partition_epoch:
+        return (
+            ErrorCode.NOT_CONTROLLER
+        )  # the sender has a newer state: another controller is active
+    if change.leader_epoch < current.leader_epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    return ErrorCode.NONE if sender == current.leader else ErrorCode.INVALID_REQUEST
+
+
+def _is_sound(sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr) -> bool:
+    """Check the members, and that recovery (KIP-704) does not start and has no follower in sync."""
+    if sender not in change.new_isr or len(set(change.new_isr)) != len(change.new_isr):
+        return False
+    if change.recovery is LeaderRecoveryState.RECOVERING:
+        return len(change.new_isr) == 1 and current.recovery is change.recovery
+    return True
+
+
+def _are_eligible(
+    change: AlterPartitionChange, current: LeaderAndIsr, eligible: EligibleBrokers
+) -> bool:
+    """Check that added brokers are live, not shutting down, and have the expected broker epoch."""
+    for index, broker_id in enumerate(change.new_isr):
+        epoch = eligible.broker_epochs.get(broker_id)
+        if broker_id not in current.isr and (epoch is None or broker_id in eligible.shutting_down):
+            return False
+        expected = change.broker_epochs[index] if change.broker_epochs else NO_BROKER_EPOCH
+        if epoch is not None and expected not in (NO_BROKER_EPOCH, epoch):
+            return False
+    return True

@@ -29,7 +29,7 @@ class ReplicaStatus(enum.Enum):
     - NEW: created, not online yet.
     - ONLINE: its broker is alive and its disk works.
     - OFFLINE: its broker or disk failed, or the replica was stopped.
-    - DELETION_STARTED: the broker was told to delete the log.
+    - DELETION_STARTED: the broker got the command to delete the log.
     - DELETION_SUCCESSFUL: the broker deleted the log.
     - DELETION_INELIGIBLE: the broker is offline or the deletion failed; the topic's deletion waits.
     - NON_EXISTENT: not assigned, or removed.
@@ -91,7 +91,7 @@ class DeletionStep(enum.Enum):
 
     - FINISH: all logs are deleted; remove the topic from the metadata tree.
     - WAIT: replicas are deleting, or an offline broker blocks the deletion.
-    - START: tell all replicas to delete their logs (again).
+    - START: send all replicas the command to delete their logs (again).
     """
 
     FINISH = "finish"

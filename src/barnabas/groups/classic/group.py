@@ -1,22 +1,102 @@
-"""A classic group: its members, generation, leader and protocol.
+"""A classic group: its states, members, generation, leader and protocol.
 
-Contains the state and the rules that depend only on it. `rebalance` changes generations; `join`,
-`sync` and `membership` serve the requests.
+Contains the state and the rules that depend only on it. `rebalance` changes generations; `join`
+and `membership` serve the requests.
 """
 
+import enum
 from collections import Counter
 from dataclasses import dataclass, field
 
 from barnabas.coordination.outcome import Token
-from barnabas.groups.classic.member import ClassicGroupMember
-from barnabas.groups.classic.states import PREVIOUS_STATES, ClassicState
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE, subscribed_topics
-from barnabas.groups.replies import JoinedMember
-from barnabas.groups.requests import Protocol, protocols_bytes
+from barnabas.groups.requests import JoinedMember, Protocol, protocols_bytes
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 
 _UNKNOWN_MEMBER = ErrorCode.UNKNOWN_MEMBER_ID
+
+
+class ClassicState(enum.Enum):
+    """States of a classic group; the values are the names in ListGroups and DescribeGroups.
+
+    EMPTY: no members; offsets may remain.
+        JoinGroup starts a rebalance; Heartbeat, SyncGroup, LeaveGroup get UNKNOWN_MEMBER_ID;
+        commits without generation are stored. -> PREPARING (first join), DEAD (removed).
+    PREPARING_REBALANCE: waiting for the members to (re)join.
+        JoinGroup is parked; Heartbeat and SyncGroup get REBALANCE_IN_PROGRESS; commits of the
+        last generation are stored. Ends when all have joined, or with the JOIN timer.
+        -> COMPLETING (some joined), EMPTY (all gone), DEAD.
+    COMPLETING_REBALANCE: waiting for the leader's assignment.
+        SyncGroup is parked, the leader's completes the phase; Heartbeat succeeds; commits get
+        REBALANCE_IN_PROGRESS; JoinGroup with unchanged metadata gets the same response again,
+        any other starts a new rebalance. Ends with the SYNC timer at the latest (KAFKA-12890).
+        -> STABLE (assignment stored), PREPARING (join, leave, failure, time-out), DEAD.
+    STABLE: members own their assignments.
+        Heartbeat and SyncGroup succeed; JoinGroup of the leader, or with changed metadata,
+        rebalances. Members leave by LeaveGroup or the SESSION timer. -> PREPARING, DEAD.
+    DEAD: removed or unloaded; all requests get COORDINATOR_NOT_AVAILABLE. Final.
+    """
+
+    EMPTY = "Empty"
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+_S = ClassicState
+
+PREVIOUS_STATES: dict[ClassicState, frozenset[ClassicState]] = {
+    _S.EMPTY: frozenset({_S.PREPARING_REBALANCE}),
+    _S.PREPARING_REBALANCE: frozenset({_S.STABLE, _S.COMPLETING_REBALANCE, _S.EMPTY}),
+    _S.COMPLETING_REBALANCE: frozenset({_S.PREPARING_REBALANCE}),
+    _S.STABLE: frozenset({_S.COMPLETING_REBALANCE}),
+    _S.DEAD: frozenset(_S),
+}
+"""For each state, the possible previous states."""
+
+
+@dataclass(slots=True)
+class ClassicGroupMember:
+    """A member; only its group changes it (`ClassicGroup` counts protocols and parked joins).
+
+    `is_new` is true until the first generation of the member. A new member has not received its id
+    yet and cannot send heartbeats, so its session timer may end its parked join.
+    """
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[Protocol, ...]
+    assignment: bytes = b""
+    is_new: bool = False
+    join_token: Token | None = None
+    sync_token: Token | None = None
+
+    @property
+    def is_static(self) -> bool:
+        return self.group_instance_id is not None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the member has a parked request, so its session must not expire."""
+        return not self.is_new and (self.join_token is not None or self.sync_token is not None)
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        """Returns the subscription for this protocol, empty when the member does not support it."""
+        for name, metadata in self.protocols:
+            if name == protocol_name:
+                return metadata
+        return b""
+
+    def vote(self, candidates: frozenset[str]) -> str | None:
+        """Returns the most preferred protocol among the candidates."""
+        return next((name for name, _ in self.protocols if name in candidates), None)
 
 
 @dataclass(slots=True)
@@ -42,6 +122,8 @@ class ClassicGroup:
     pending_sync: set[str] = field(default_factory=set)
     subscribed_topics: frozenset[str] | None = None
     new_member_added: bool = False
+    rebalance_reason: str = ""
+    rebalance_start_ms: int | None = None
     initial_delay_ms: int = 0
     initial_remaining_ms: int = 0
     awaiting_join: int = 0
@@ -158,10 +240,10 @@ class ClassicGroup:
         return any(self._protocol_counts[protocol.name] == everyone for protocol in protocols)
 
     def select_protocol(self) -> str:
-        """Every member votes for its favourite among those all support; most votes win.
+        """Returns the protocol with the most votes; members vote among those that all support.
 
-        A tie goes to the protocol that was voted for first, so that the result depends on the
-        order of members only.
+        Of equals, the protocol with the first vote wins, so that the result depends only on the
+        order of members.
         """
         everyone = len(self.members)
         common = (name for name, count in self._protocol_counts.items() if count == everyone)
@@ -225,6 +307,6 @@ class ClassicGroup:
         return {member.member_id: member.assignment for member in self.members.values()}
 
     def _count_protocols(self, member: ClassicGroupMember, change: int) -> None:
-        for protocol in member.protocols:
-            self._protocol_counts[protocol.name] += change
+        for name in {protocol.name for protocol in member.protocols}:  # a member may repeat one
+            self._protocol_counts[name] += change
         self.kept_bytes += change * protocols_bytes(member.protocols)

@@ -1,15 +1,17 @@
 """JoinGroup on a classic group."""
 
-from barnabas.coordination.append_errors import coordinator_error
+from barnabas.coordination.outcome import coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicGroupMember
-from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
-from barnabas.groups.requests import UNKNOWN_MEMBER_ID, JoinGroupRequest, protocols_bytes
-from barnabas.groups.step import GroupStep
-from barnabas.groups.timers import TimerKey, TimerKind
+from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
+from barnabas.groups.requests import (
+    UNKNOWN_MEMBER_ID,
+    JoinGroupReply,
+    JoinGroupRequest,
+    SyncGroupReply,
+    protocols_bytes,
+)
+from barnabas.groups.step import GroupStep, RebalanceCause, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
@@ -42,8 +44,11 @@ def _why(request: JoinGroupRequest, event: str) -> str:
 
 
 def _has_room(step: GroupStep, group: ClassicGroup, member_id: str) -> bool:
-    """While the group prepares a rebalance, only members that rejoined count: after the limit was
-    lowered, the members that rejoin last are removed (KIP-389)."""
+    """Whether the group accepts one more member.
+
+    During a rebalance only members that rejoined count: after the limit was lowered, the members
+    that rejoin last are removed (KIP-389).
+    """
     limit = step.config.max_size
     member = group.members.get(member_id)
     if group.state is ClassicState.PREPARING_REBALANCE:
@@ -84,7 +89,10 @@ def _join_new(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -
 def _require_member_id(
     step: GroupStep, group: ClassicGroup, request: JoinGroupRequest, member_id: str
 ) -> None:
-    """KIP-394: the client must rejoin with its id; a lost response then leaves no unused member."""
+    """Returns a member id with which the client must rejoin (KIP-394).
+
+    Without this step, every lost response would leave an unused member.
+    """
     group.pending_members.add(member_id)
     key = TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id)
     step.outcome.set_timer(key, request.session_timeout_ms)
@@ -111,7 +119,8 @@ def _add_member(
     group.add(member, step.park())
     key = TimerKey(TimerKind.SESSION, group.group_id, member_id)
     step.outcome.set_timer(key, rebalance.NEW_MEMBER_JOIN_TIMEOUT_MS)
-    rebalance.rebalance_or_complete(step, group, _why(request, f"new member {member_id}"))
+    reason = _why(request, f"new member {member_id}")
+    rebalance.rebalance_or_complete(step, group, RebalanceCause.NEW_MEMBER, reason)
 
 
 def _rejoin(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> None:
@@ -128,7 +137,7 @@ def _rejoin(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> 
     else:
         _update_member(step, group, member, request)
         reason = _why(request, f"member {member.member_id} rejoins")
-        rebalance.rebalance_or_complete(step, group, reason)
+        rebalance.rebalance_or_complete(step, group, RebalanceCause.REJOINED, reason)
 
 
 def _repeats_generation(
@@ -175,11 +184,11 @@ def _replace_static(
     reason = _why(request, f"static member {request.group_instance_id} is now {new_id}")
     if group.state is ClassicState.COMPLETING_REBALANCE:
         # The leader may already compute an assignment for the old id, which no member would get.
-        rebalance.prepare_rebalance(step, group, reason)
+        rebalance.prepare_rebalance(step, group, RebalanceCause.STATIC_REPLACED, reason)
     elif group.state is not ClassicState.STABLE:
         rebalance.complete_join_if_ready(step, group)
     elif group.select_protocol() != group.protocol_name:
-        rebalance.rebalance_or_complete(step, group, reason)
+        rebalance.rebalance_or_complete(step, group, RebalanceCause.STATIC_REPLACED, reason)
     else:
         _store_replacement(step, undo, request)
 
@@ -209,8 +218,10 @@ class _StaticReplacement:
 def _store_replacement(
     step: GroupStep, replacement: _StaticReplacement, request: JoinGroupRequest
 ) -> None:
-    """Stores the new id before the response, without a rebalance. Otherwise a new coordinator would
-    load the old id and fence the active member (KAFKA-10284)."""
+    """Stores the new id before the response, without a rebalance.
+
+    Otherwise a new coordinator would load the old id and fence the active member (KAFKA-10284).
+    """
     group, member = replacement.group, replacement.member
 
     def settled(code: ErrorCode) -> None:
@@ -229,8 +240,11 @@ def _store_replacement(
 def _replacement_reply(
     replacement: _StaticReplacement, request: JoinGroupRequest
 ) -> JoinGroupReply:
-    """A leader that rejoins must not assign again: the other members would not sync. Clients
-    with KIP-814 get `skip_assignment`; older clients get the old member id as leader."""
+    """Returns the reply to a static member that rejoined.
+
+    A leader that rejoins must not assign again, because the other members would not sync. Clients
+    with KIP-814 get `skip_assignment`; older clients get the old member id as leader.
+    """
     group, new_id = replacement.group, replacement.new_id
     if request.can_skip_assignment:
         skip = group.leader_id == new_id

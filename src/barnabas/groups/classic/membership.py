@@ -1,25 +1,110 @@
-"""Heartbeat, LeaveGroup, the check of commits and the description of a classic group."""
+"""SyncGroup, Heartbeat, LeaveGroup, the check of commits and the description of a classic group."""
 
+from barnabas.coordination.outcome import coordinator_error
+from barnabas.groups import records
 from barnabas.groups.classic import rebalance
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.replies import (
+from barnabas.groups.classic.group import ClassicGroup, ClassicState
+from barnabas.groups.requests import (
+    UNKNOWN_MEMBER_ID,
     DescribedGroup,
     DescribedMember,
     HeartbeatReply,
-    LeaveGroupReply,
-    LeftMember,
-)
-from barnabas.groups.requests import (
-    UNKNOWN_MEMBER_ID,
     HeartbeatRequest,
+    LeaveGroupReply,
     LeaveGroupRequest,
     LeavingMember,
+    LeftMember,
+    SyncGroupReply,
+    SyncGroupRequest,
 )
-from barnabas.groups.step import GroupStep
-from barnabas.groups.timers import TimerKey, TimerKind
+from barnabas.groups.step import GroupStep, RebalanceCause, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+
+# --- SyncGroup ------------------------------------------------------------------------------------
+
+
+def sync(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
+    """Sets the step's reply, or parks the request until the leader's assignment is stored."""
+    error = _sync_problem(group, request)
+    if error is not ErrorCode.NONE:
+        step.outcome.reply = SyncGroupReply(error)
+    elif group.state is ClassicState.STABLE:
+        _mark_synced(step, group, request.member_id)
+        step.outcome.reply = _assignment_reply(group, request.member_id)
+    else:
+        _park(step, group, request)
+        if request.member_id == group.leader_id:
+            _store_assignment(step, group, request)
+
+
+def _sync_problem(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
+    if group.state is ClassicState.DEAD:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    try:
+        group.validate_member(request.member_id, request.group_instance_id)
+    except BrokerError as error:
+        return error.code
+    if request.generation_id != group.generation_id:
+        return ErrorCode.ILLEGAL_GENERATION
+    if _differs(request.protocol_type, group.protocol_type) or _differs(
+        request.protocol_name, group.protocol_name
+    ):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if group.state is ClassicState.PREPARING_REBALANCE:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    return ErrorCode.NONE
+
+
+def _differs(given: str | None, actual: str | None) -> bool:
+    return given is not None and actual is not None and given != actual
+
+
+def _park(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
+    member = group.members[request.member_id]
+    rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.REBALANCE_IN_PROGRESS))
+    member.sync_token = step.park()
+    _mark_synced(step, group, request.member_id)
+
+
+def _mark_synced(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
+    group.pending_sync.discard(member_id)
+    if not group.pending_sync:
+        step.outcome.cancel_timer(TimerKey(TimerKind.SYNC, group.group_id))
+
+
+def _store_assignment(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
+    """Appends the assignment; the generation becomes stable when it is in the log."""
+    given = dict(request.assignments)
+    assignments = {member_id: given.get(member_id, b"") for member_id in group.members}
+
+    def settled(code: ErrorCode) -> None:
+        if code is not ErrorCode.NONE:
+            rebalance.fail_parked_syncs(step, group, coordinator_error(code))
+            reason = f"assignment not stored: {code.name}"
+            rebalance.prepare_rebalance(step, group, RebalanceCause.OTHER, reason)
+            return
+        for member in group.all_members:
+            member.assignment = assignments[member.member_id]
+        group.transition_to(ClassicState.STABLE, step.now_ms)
+        step.stats.completed += 1
+        for member in group.all_members:
+            if rebalance.answer_sync(step, member, _assignment_reply(group, member.member_id)):
+                rebalance.set_session(step, group, member)
+
+    step.write([records.group_metadata(group, assignments, step.now_ms)], settled)
+
+
+def _assignment_reply(group: ClassicGroup, member_id: str) -> SyncGroupReply:
+    return SyncGroupReply(
+        error_code=ErrorCode.NONE,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        assignment=group.members[member_id].assignment,
+    )
+
+
+# --- Heartbeat, LeaveGroup, commits, description --------------------------------------------------
 
 
 def heartbeat(step: GroupStep, group: ClassicGroup, request: HeartbeatRequest) -> None:
@@ -39,14 +124,15 @@ def heartbeat(step: GroupStep, group: ClassicGroup, request: HeartbeatRequest) -
 
 
 def leave(step: GroupStep, group: ClassicGroup, request: LeaveGroupRequest) -> None:
-    """Each member gets its own code; the group rebalances once for all of them."""
+    """Removes members, each with its error code; the group rebalances once for all."""
     left = tuple(_leave_one(step, group, leaving) for leaving in request.members)
     step.outcome.reply = LeaveGroupReply(ErrorCode.NONE, left)
     if not any(member.error_code is ErrorCode.NONE for member in left):
         return
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
         why = [f"{m.member_id} ({rebalance.client_reason(m.reason)})" for m in request.members]
-        rebalance.prepare_rebalance(step, group, f"members leave: {', '.join(why)}")
+        reason = f"members leave: {', '.join(why)}"
+        rebalance.prepare_rebalance(step, group, RebalanceCause.LEFT, reason)
     else:
         rebalance.complete_join_if_ready(step, group)
 

@@ -1,20 +1,16 @@
 """Moves a classic group from one generation to the next.
 
 Every wait here has a timer: JOIN while preparing, SYNC while completing (KAFKA-12890, KAFKA-9752
-were groups stuck without one), SESSION per member, PENDING_MEMBER per handed-out id.
-Why a group rebalances is logged, in the client's words when it gave any (KIP-800).
+were groups stuck without one), SESSION per member, PENDING_MEMBER per assigned id. The reason of a
+rebalance is logged, with the client's text if it sent one (KIP-800).
 """
 
 import logging
 
 from barnabas.groups import records
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicGroupMember
-from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.replies import JoinGroupReply, SyncGroupReply
-from barnabas.groups.requests import UNKNOWN_MEMBER_ID
-from barnabas.groups.step import GroupStep
-from barnabas.groups.timers import TimerKey, TimerKind
+from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
+from barnabas.groups.requests import UNKNOWN_MEMBER_ID, JoinGroupReply, SyncGroupReply
+from barnabas.groups.step import GroupStep, RebalanceCause, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 
 _log = logging.getLogger(__name__)
@@ -29,16 +25,27 @@ def client_reason(given: str | None) -> str:
     return f"client's reason: {given[:255]!r}" if given else "no reason given"
 
 
-def rebalance_or_complete(step: GroupStep, group: ClassicGroup, reason: str) -> None:
+def rebalance_or_complete(
+    step: GroupStep, group: ClassicGroup, cause: RebalanceCause, reason: str
+) -> None:
     """Starts a rebalance, or completes the join phase of the current one if possible."""
     if group.can_rebalance:
-        prepare_rebalance(step, group, reason)
+        prepare_rebalance(step, group, cause, reason)
     else:
         complete_join_if_ready(step, group)
 
 
-def prepare_rebalance(step: GroupStep, group: ClassicGroup, reason: str) -> None:
-    """Makes all members rejoin. The first rebalance of an empty group waits for more members."""
+def prepare_rebalance(
+    step: GroupStep, group: ClassicGroup, cause: RebalanceCause, reason: str
+) -> None:
+    """Makes all members rejoin. The first rebalance of an empty group waits for more members.
+
+    The cause is counted; the reason, which names members and the client's own words, is logged and
+    stored with the next generation.
+    """
+    step.stats.rebalances["classic", cause.value] += 1
+    group.rebalance_reason = reason
+    group.rebalance_start_ms = step.now_ms
     _log.info(
         "preparing to rebalance group %s in state %s with old generation %d: %s",
         group.group_id,
@@ -92,6 +99,7 @@ def complete_join(step: GroupStep, group: ClassicGroup) -> None:
     Static members stay until their session expires. When only static members remain and none of
     them has joined, the join phase continues.
     """
+    # Otherwise the timer of this generation would end the join phase of the next one early.
     step.outcome.cancel_timer(TimerKey(TimerKind.JOIN, group.group_id))
     for member in group.all_members:
         if member.join_token is None and not member.is_static:
@@ -117,12 +125,14 @@ def on_sync_timer(step: GroupStep, group: ClassicGroup) -> None:
     for member_id in late:
         release(step, group, member_id)
         _log_removal(group, member_id, TimerKind.SYNC)
-    prepare_rebalance(step, group, f"removed for not syncing in time: {', '.join(late)}")
+    reason = f"removed for not syncing in time: {', '.join(late)}"
+    prepare_rebalance(step, group, RebalanceCause.NOT_SYNCED, reason)
 
 
 def on_session_timer(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
     """Removes a member whose session expired, unless it has a parked request."""
     member = group.members.get(member_id)
+    # A parked JoinGroup or SyncGroup blocks the connection, so the client cannot send heartbeats.
     if member is None or member.is_waiting:
         return
     release(step, group, member_id)
@@ -147,9 +157,9 @@ def on_pending_member_timer(step: GroupStep, group: ClassicGroup, member_id: str
 
 
 def after_removal(step: GroupStep, group: ClassicGroup, reason: str) -> None:
-    """Starts or continues a rebalance after members were removed."""
+    """Starts or continues a rebalance after the session of a member expired."""
     if group.state in (ClassicState.STABLE, ClassicState.COMPLETING_REBALANCE):
-        prepare_rebalance(step, group, reason)
+        prepare_rebalance(step, group, RebalanceCause.EXPIRED, reason)
     elif group.state is ClassicState.PREPARING_REBALANCE and group.all_joined:
         complete_join(step, group)
 

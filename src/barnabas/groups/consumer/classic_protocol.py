@@ -6,12 +6,16 @@ REBALANCE_IN_PROGRESS when the member must rejoin. No request is parked, because
 assigns and no member waits for a leader.
 """
 
-from barnabas.coordination.append_errors import coordinator_error
-from barnabas.groups.consumer import conversion, removal
+from barnabas.coordination.outcome import coordinator_error
+from barnabas.groups.consumer import conversion, membership
 from barnabas.groups.consumer.draft import ConsumerDraft
-from barnabas.groups.consumer.group import ConsumerGroup
+from barnabas.groups.consumer.group import (
+    ClassicMetadata,
+    ConsumerGroup,
+    ConsumerGroupMember,
+    MemberState,
+)
 from barnabas.groups.consumer.heartbeat import check_static, move_member
-from barnabas.groups.consumer.member import ClassicMetadata, ConsumerGroupMember, MemberState
 from barnabas.groups.embedded_protocol import (
     CONSUMER_PROTOCOL_TYPE,
     decode_subscription,
@@ -19,23 +23,20 @@ from barnabas.groups.embedded_protocol import (
     encode_assignment,
 )
 from barnabas.groups.registry import GroupTable
-from barnabas.groups.replies import (
-    HeartbeatReply,
-    JoinGroupReply,
-    LeaveGroupReply,
-    LeftMember,
-    SyncGroupReply,
-)
 from barnabas.groups.requests import (
     UNKNOWN_MEMBER_ID,
+    HeartbeatReply,
     HeartbeatRequest,
+    JoinGroupReply,
     JoinGroupRequest,
+    LeaveGroupReply,
     LeaveGroupRequest,
     LeavingMember,
+    LeftMember,
+    SyncGroupReply,
     SyncGroupRequest,
 )
-from barnabas.groups.step import GroupStep
-from barnabas.groups.timers import TimerKey, TimerKind
+from barnabas.groups.step import GroupStep, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 
@@ -75,7 +76,9 @@ def _check_join(
 def _find_member(
     draft: ConsumerDraft, request: JoinGroupRequest, member_id: str
 ) -> ConsumerGroupMember:
-    """A static member that joins without its id replaces the old member, as in classic groups."""
+    """Returns the member; a static member without its id replaces the old one, as in classic
+    groups.
+    """
     if request.group_instance_id is None:
         return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
     static = draft.group.static_member(request.group_instance_id)
@@ -229,7 +232,7 @@ def leave(
         step.outcome.reply = LeaveGroupReply(ErrorCode.NONE, tuple(left))
         return
     draft = ConsumerDraft(group)
-    removal.remove_members(step, draft, list(leaving.values()))
+    membership.remove_members(step, draft, list(leaving.values()))
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
@@ -237,7 +240,7 @@ def leave(
             return
         groups.put(draft.group)
         for member_id in leaving:
-            removal.cancel_timers(step, group, member_id)
+            membership.cancel_timers(step, group, member_id)
         step.outcome.reply = LeaveGroupReply(ErrorCode.NONE, tuple(left))
 
     step.write(draft.records, settled)

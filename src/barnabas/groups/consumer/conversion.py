@@ -8,16 +8,17 @@ are stored by group id and do not change.
 
 from dataclasses import dataclass, field
 
-from barnabas.coordination.append_errors import coordinator_error
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination.outcome import CoordinatorRecord, coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.member import ClassicGroupMember
-from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
 from barnabas.groups.consumer.draft import ConsumerDraft
-from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.consumer.member import ClassicMetadata, ConsumerGroupMember, Partitions
+from barnabas.groups.consumer.group import (
+    ClassicMetadata,
+    ConsumerGroup,
+    ConsumerGroupMember,
+    Partitions,
+)
 from barnabas.groups.embedded_protocol import (
     CONSUMER_PROTOCOL_TYPE,
     decode_assignment,
@@ -26,10 +27,8 @@ from barnabas.groups.embedded_protocol import (
     encode_assignment,
 )
 from barnabas.groups.registry import GroupTable
-from barnabas.groups.replies import ConsumerGroupHeartbeatReply
-from barnabas.groups.step import GroupStep
-from barnabas.groups.timers import TimerKey, TimerKind
-from barnabas.groups.topics_image import TopicsImage
+from barnabas.groups.requests import ConsumerGroupHeartbeatReply
+from barnabas.groups.step import GroupStep, RebalanceCause, TimerKey, TimerKind, TopicsImage
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.ids import Uuid
@@ -95,7 +94,7 @@ def _upgrade(step: GroupStep, group: ClassicGroup) -> GroupDraft:
     draft.records.append(records.group_tombstone(group.group_id))
     for member in members:
         draft.put_member(member)
-    draft.set_epoch(group.generation_id)
+    draft.set_epoch(group.generation_id, RebalanceCause.CONVERTED.value)
     for member in members:
         draft.put_target(member.member_id, member.assigned)
     draft.set_target_epoch(group.generation_id)
@@ -175,7 +174,7 @@ def downgrade(
             return
         publish_classic(step, groups, group, classic)
         reason = f"turned into a classic group without {leaving_id}"
-        rebalance.prepare_rebalance(step, classic, reason)
+        rebalance.prepare_rebalance(step, classic, RebalanceCause.CONVERTED, reason)
         step.outcome.reply = reply
 
     step.write(downgrade_records(step, group, classic), settled)
@@ -209,7 +208,7 @@ def downgrade_records(
 def to_classic_group(
     step: GroupStep, group: ConsumerGroup, members: list[ConsumerGroupMember]
 ) -> ClassicGroup:
-    """A stable classic group at the group's epoch; assignments are the targets."""
+    """Returns a stable classic group at the group's epoch; assignments are the targets."""
     classic = ClassicGroup(
         group_id=group.group_id,
         state=ClassicState.STABLE,

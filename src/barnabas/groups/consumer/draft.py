@@ -9,13 +9,18 @@ from dataclasses import dataclass, field
 
 from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups import records
-from barnabas.groups.consumer.group import ConsumerGroup, ResolvedRegex, TopicMetadata
-from barnabas.groups.consumer.member import ConsumerGroupMember, Partitions
+from barnabas.groups.consumer.group import (
+    ConsumerGroup,
+    ConsumerGroupMember,
+    Partitions,
+    ResolvedRegex,
+    TopicMetadata,
+)
 
 
 @dataclass(slots=True)
 class ConsumerDraft:
-    """`group` is the state as it will be; it is the live group until the first change."""
+    """`group` is the state after the changes; before the first change it is the current group."""
 
     group: ConsumerGroup
     records: list[CoordinatorRecord] = field(default_factory=list)
@@ -23,7 +28,7 @@ class ConsumerDraft:
 
     @classmethod
     def of_new(cls, group: ConsumerGroup) -> "ConsumerDraft":
-        """A draft of a group that is not published yet, so needs no copy."""
+        """Returns a draft of a new group, which needs no copy."""
         return cls(group, _copied=True)
 
     def put_member(self, member: ConsumerGroupMember) -> None:
@@ -52,13 +57,14 @@ class ConsumerDraft:
         self._writable().target_epoch = epoch
         self.records.append(records.consumer_target_epoch(self.group.group_id, epoch))
 
-    def bump_epoch(self) -> None:
+    def bump_epoch(self, reason: str) -> None:
         group = self._writable()
-        self.set_epoch(group.group_epoch + 1)
+        self.set_epoch(group.group_epoch + 1, reason)
 
-    def set_epoch(self, epoch: int) -> None:
+    def set_epoch(self, epoch: int, reason: str) -> None:
+        """Starts a group epoch; the reason is stored with it."""
         self._writable().group_epoch = epoch
-        self.records.append(records.consumer_epoch(self.group.group_id, epoch))
+        self.records.append(records.consumer_epoch(self.group.group_id, epoch, reason))
 
     def set_subscription_metadata(self, metadata: Mapping[str, TopicMetadata]) -> None:
         self._writable().subscription_metadata = dict(metadata)

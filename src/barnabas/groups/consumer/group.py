@@ -1,24 +1,108 @@
-"""A KIP-848 group: epochs, members, target assignment.
+"""A KIP-848 group and its members: epochs, subscriptions, target assignment.
 
 The setters are called by `ConsumerDraft` (live) and by replay (load). Both use the same code, so a
-restart loads the state that was served before it.
+restart loads the state that was served before it. A member is an immutable value: a change creates
+a new member.
 """
 
 import copy
 import enum
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from barnabas.groups.consumer.member import NO_PARTITIONS, ConsumerGroupMember, Partitions
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
-from barnabas.groups.requests import Protocol
+from barnabas.groups.requests import OwnedPartitions, Protocol, kept_bytes, protocols_bytes
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import Uuid
 
+Partitions = Mapping[Uuid, frozenset[int]]
+"""Topic id -> partitions; never an empty set."""
+NO_PARTITIONS: Partitions = {}
 NO_EPOCH = -1
+
+
+class MemberState(enum.IntEnum):
+    """States of a member, with the numbers of the record.
+
+    STABLE: owns its target, or gets it with the next heartbeat.
+    UNREVOKED_PARTITIONS: must revoke partitions and still owns some of them.
+    UNRELEASED_PARTITIONS: waits for partitions that other members have not revoked.
+    UNKNOWN: written by a newer coordinator; the member must rejoin.
+    """
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    UNRELEASED_PARTITIONS = 2
+    UNKNOWN = 127
+
+    @classmethod
+    def of(cls, number: int) -> "MemberState":
+        return cls(number) if number in (0, 1, 2) else cls.UNKNOWN
+
+
+class ClassicMetadata(NamedTuple):
+    """The JoinGroup data of a member that uses the classic protocol."""
+
+    session_timeout_ms: int
+    protocols: tuple[Protocol, ...]
+
+
+class ConsumerGroupMember(NamedTuple):
+    """A member. `assigned` are the partitions that it owns or was offered; it must revoke
+    `pending_revocation` first. No partition belongs to two members."""
+
+    member_id: str
+    member_epoch: int = 0
+    previous_member_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    rebalance_timeout_ms: int = -1
+    subscribed_topic_names: frozenset[str] = frozenset()
+    subscribed_topic_regex: str = ""
+    server_assignor: str | None = None
+    classic: ClassicMetadata | None = None
+    assigned: Partitions = NO_PARTITIONS
+    pending_revocation: Partitions = NO_PARTITIONS
+
+    @property
+    def uses_classic_protocol(self) -> bool:
+        return self.classic is not None
+
+    @property
+    def kept_bytes(self) -> int:
+        """Returns the memory of its subscription."""
+        protocols = () if self.classic is None else self.classic.protocols
+        texts = (self.subscribed_topic_regex, *self.subscribed_topic_names)
+        return kept_bytes(texts) + protocols_bytes(protocols)
+
+    def is_reconciled_to(self, epoch: int) -> bool:
+        return self.state is MemberState.STABLE and self.member_epoch == epoch
+
+    def holds(self) -> Iterable[tuple[Uuid, int]]:
+        """Yields every partition that other members must not get."""
+        for partitions in (self.assigned, self.pending_revocation):
+            for topic_id, numbers in partitions.items():
+                for number in numbers:
+                    yield topic_id, number
+
+
+def to_partitions(owned: Iterable[OwnedPartitions]) -> dict[Uuid, frozenset[int]]:
+    return {topic_id: frozenset(numbers) for topic_id, numbers in owned if numbers}
+
+
+def to_owned(partitions: Partitions) -> tuple[OwnedPartitions, ...]:
+    """Returns partitions in a fixed order, so that equal assignments compare equal."""
+    return tuple(
+        OwnedPartitions(topic_id, tuple(sorted(numbers)))
+        for topic_id, numbers in sorted(partitions.items())
+        if numbers
+    )
 
 
 class ConsumerGroupState(enum.Enum):
@@ -62,12 +146,12 @@ class ConsumerGroup:
     subscription_metadata: dict[str, TopicMetadata] = field(default_factory=dict)
     regexes: dict[str, ResolvedRegex] = field(default_factory=dict)
     owners: dict[tuple[Uuid, int], str] = field(default_factory=dict)
-    seen_image_version: int = -1  # not stored: after a load the metadata is looked at again
+    seen_image_version: int = -1  # not stored: after a load the metadata is checked again
     kept_bytes: int = 0  # not stored: of the members' subscriptions
     rejoin_timers: set[str] = field(default_factory=set)  # not stored: members with CLASSIC_JOIN
 
     def copy(self) -> "ConsumerGroup":
-        """A copy to change; `rejoin_timers` is about running timers and stays shared."""
+        """Returns a copy; `rejoin_timers` describes running timers and stays shared."""
         twin = copy.copy(self)
         twin.members = dict(self.members)
         twin.static_members = dict(self.static_members)
@@ -138,7 +222,7 @@ class ConsumerGroup:
         return any(topic in self.topics_of(member) for member in self.members.values())
 
     def topics_of(self, member: ConsumerGroupMember) -> frozenset[str]:
-        """The names a member subscribes to, its expression resolved."""
+        """Returns the topics of a member, with those that match its expression."""
         regex = self.regexes.get(member.subscribed_topic_regex)
         if regex is None:
             return member.subscribed_topic_names

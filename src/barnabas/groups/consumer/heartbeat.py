@@ -1,34 +1,137 @@
 """ConsumerGroupHeartbeat: join, heartbeat, change of subscription, leave.
 
-A heartbeat updates the member, then the group's epoch and target if that changed anything for
-others, then moves the member towards its target. All of it goes into the log as one batch.
+A heartbeat updates the member, then epoch and target of the group if the change affects other
+members, then moves the member towards its target. All records are appended as one batch.
 """
 
-from barnabas.coordination.append_errors import coordinator_error
-from barnabas.groups.consumer import conversion, removal, subscription, target
+from barnabas.coordination.outcome import coordinator_error
+from barnabas.groups.consumer import conversion, membership, target_assignment
 from barnabas.groups.consumer.draft import ConsumerDraft
-from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.consumer.member import (
+from barnabas.groups.consumer.group import (
+    NO_PARTITIONS,
+    ConsumerGroup,
     ConsumerGroupMember,
     MemberState,
     Partitions,
     to_owned,
     to_partitions,
 )
-from barnabas.groups.consumer.reconcile import reconcile
 from barnabas.groups.consumer.topic_regex import compile_topic_regex
 from barnabas.groups.registry import GroupTable
-from barnabas.groups.replies import ConsumerGroupHeartbeatReply
 from barnabas.groups.requests import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
     LEAVE_STATIC_EPOCH,
+    ConsumerGroupHeartbeatReply,
     ConsumerGroupHeartbeatRequest,
 )
-from barnabas.groups.step import GroupStep
-from barnabas.groups.timers import TimerKey, TimerKind
+from barnabas.groups.step import GroupStep, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.ids import Uuid
+
+# --- Reconciliation -------------------------------------------------------------------------------
+
+
+def reconcile(
+    group: ConsumerGroup, member: ConsumerGroupMember, owned: Partitions | None
+) -> ConsumerGroupMember:
+    """Returns the member in its next state, or unchanged when it cannot move.
+
+    `owned` are the partitions that the member reports as owned. None means that it sent no list;
+    then the coordinator assumes that the member has revoked nothing.
+
+    A member first revokes partitions that are not in its target, then gets the free ones. It moves
+    to the target epoch when nothing remains to revoke, so a member epoch proves that the member has
+    revoked. A partition is free when no other member owns it; so each partition has one owner.
+    """
+    match member.state:
+        case MemberState.STABLE:
+            if member.member_epoch == group.target_epoch:
+                return member
+            return _advance(group, member, member.member_epoch, owned)
+        case MemberState.UNREVOKED_PARTITIONS:
+            if _still_owns(owned, member.pending_revocation):
+                return member
+            return _advance(group, member, member.member_epoch + 1, owned)
+        case MemberState.UNRELEASED_PARTITIONS:
+            return _advance(group, member, member.member_epoch, owned)
+        case MemberState.UNKNOWN:
+            if owned is None or owned:
+                raise BrokerError(
+                    ErrorCode.FENCED_MEMBER_EPOCH,
+                    "The member is in an unknown state; it must give up all partitions and rejoin.",
+                )
+            return _advance(group, member, group.target_epoch, owned)
+
+
+def _still_owns(owned: Partitions | None, revoked: Partitions) -> bool:
+    if owned is None:
+        return True
+    return any(numbers & revoked.get(topic_id, frozenset()) for topic_id, numbers in owned.items())
+
+
+def _advance(
+    group: ConsumerGroup, member: ConsumerGroupMember, epoch: int, owned: Partitions | None
+) -> ConsumerGroupMember:
+    target = group.target_of(member.member_id)
+    kept = _intersection(member.assigned, target)
+    to_revoke = _difference(member.assigned, kept)
+    if to_revoke and _still_owns(owned, to_revoke):
+        return member._replace(
+            state=MemberState.UNREVOKED_PARTITIONS,
+            member_epoch=epoch,
+            previous_member_epoch=member.member_epoch,
+            assigned=kept,
+            pending_revocation=to_revoke,
+        )
+    free, others_hold_some = _free(group, member, _difference(target, kept))
+    state = MemberState.UNRELEASED_PARTITIONS if others_hold_some else MemberState.STABLE
+    return member._replace(
+        state=state,
+        member_epoch=group.target_epoch,
+        previous_member_epoch=member.member_epoch,
+        assigned=_union(kept, free),
+        pending_revocation=NO_PARTITIONS,
+    )
+
+
+def _free(
+    group: ConsumerGroup, member: ConsumerGroupMember, wanted: Partitions
+) -> tuple[Partitions, bool]:
+    """Returns the wanted partitions that no other member owns, and whether some are owned."""
+    free: dict[Uuid, frozenset[int]] = {}
+    held = False
+    for topic_id, numbers in wanted.items():
+        available = frozenset(
+            number
+            for number in numbers
+            if group.owners.get((topic_id, number), member.member_id) == member.member_id
+        )
+        held = held or len(available) < len(numbers)
+        if available:
+            free[topic_id] = available
+    return free, held
+
+
+def _intersection(one: Partitions, other: Partitions) -> Partitions:
+    both = {topic: numbers & other.get(topic, frozenset()) for topic, numbers in one.items()}
+    return {topic: numbers for topic, numbers in both.items() if numbers}
+
+
+def _difference(one: Partitions, other: Partitions) -> Partitions:
+    rest = {topic: numbers - other.get(topic, frozenset()) for topic, numbers in one.items()}
+    return {topic: numbers for topic, numbers in rest.items() if numbers}
+
+
+def _union(one: Partitions, other: Partitions) -> Partitions:
+    result = dict(one)
+    for topic, numbers in other.items():
+        result[topic] = result.get(topic, frozenset()) | numbers
+    return result
+
+
+# --- ConsumerGroupHeartbeat -----------------------------------------------------------------------
 
 
 def heartbeat(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
@@ -37,7 +140,7 @@ def heartbeat(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbe
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION, "The consumer protocol is disabled.")
     _validate(step, request)
     if request.member_epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
-        removal.leave(step, groups, request)
+        membership.leave(step, groups, request)
     else:
         _stay(step, groups, request)
 
@@ -169,7 +272,7 @@ def _find_member(
 def _join_static(
     draft: ConsumerDraft, static: ConsumerGroupMember | None, instance_id: str, member_id: str
 ) -> ConsumerGroupMember:
-    """A static member may rejoin after the previous member with its instance id has left."""
+    """Joins a static member, if the previous member with its instance id has left."""
     if static is None:
         return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
     if not static.uses_classic_protocol and static.member_epoch != LEAVE_STATIC_EPOCH:
@@ -255,8 +358,8 @@ def move_member(
         updated.subscribed_topic_names != before.subscribed_topic_names
         or updated.subscribed_topic_regex != before.subscribed_topic_regex
     )
-    subscription.refresh(step, draft, subscriptions_changed=is_new or changed)
-    target.update_target(step, draft)
+    target_assignment.refresh(step, draft, subscriptions_changed=is_new or changed)
+    target_assignment.update_target(step, draft)
     member = reconcile(draft.group, updated, owned)
     if member != updated:
         draft.put_current_assignment(member)

@@ -1,29 +1,37 @@
-"""OffsetCommit and TxnOffsetCommit.
+"""OffsetCommit, TxnOffsetCommit and OffsetFetch.
 
-The whole request is rejected when the member may not commit. A partition whose metadata string is
+The whole commit is rejected when the member may not commit. A partition whose metadata string is
 too long is rejected alone and leaves no state (KAFKA-16371).
 """
 
 from collections.abc import Callable, Sequence
 
-from barnabas.coordination.append_errors import offset_commit_error
-from barnabas.coordination.outcome import CoordinatorRecord, ProducerSession
+from barnabas.coordination.outcome import CoordinatorRecord, ProducerSession, offset_commit_error
 from barnabas.groups import records
 from barnabas.groups.classic import membership, rebalance
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.states import ClassicState
-from barnabas.groups.consumer import describe as consumer
+from barnabas.groups.classic.group import ClassicGroup, ClassicState
+from barnabas.groups.consumer import membership as consumer
+from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
 from barnabas.groups.registry import Group, GroupTable
-from barnabas.groups.replies import OffsetCommitReply
-from barnabas.groups.requests import OffsetCommitRequest, OffsetToCommit, TxnOffsetCommitRequest
+from barnabas.groups.requests import (
+    FetchedOffset,
+    OffsetCommitReply,
+    OffsetCommitRequest,
+    OffsetFetchReply,
+    OffsetFetchRequest,
+    OffsetToCommit,
+    TxnOffsetCommitRequest,
+)
 from barnabas.groups.step import GroupStep
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 
 _NO_RETENTION = -1
+_MAX_INT64 = 2**63 - 1
 _HOLDS_SESSION = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
+NO_OFFSET = -1
 
 
 def commit(
@@ -38,10 +46,11 @@ def commit(
         _hold_session(step, group, request.member_id)
     expires = None
     if request.retention_time_ms != _NO_RETENTION:
-        expires = step.now_ms + request.retention_time_ms
+        expires = min(step.now_ms + request.retention_time_ms, _MAX_INT64)
     accepted = _accepted(step, request.offsets, expires)
 
     def store_all(_producer_id: int) -> None:
+        step.stats.commits += len(accepted)
         for partition, committed in accepted.items():
             store.put(request.group_id, partition, committed)
 
@@ -51,7 +60,7 @@ def commit(
 def commit_txn(
     step: GroupStep, groups: GroupTable, store: OffsetStore, request: TxnOffsetCommitRequest
 ) -> None:
-    """The offsets stay pending until the marker of the transaction is in this partition."""
+    """Stores pending offsets; the marker of the transaction publishes or drops them."""
     group = groups.get(request.group_id)
     if group is not None:
         _check_txn_member(group, request)
@@ -60,6 +69,7 @@ def commit_txn(
     accepted = _accepted(step, request.offsets, None)
 
     def store_all(producer_id: int) -> None:
+        step.stats.commits += len(accepted)
         for partition, committed in accepted.items():
             store.put_pending(producer_id, request.group_id, partition, committed)
 
@@ -73,7 +83,7 @@ def all_failed(offsets: Sequence[OffsetToCommit], error_code: ErrorCode) -> Offs
 
 
 def _check_groupless(request: OffsetCommitRequest) -> None:
-    """A commit without a generation creates a simple group."""
+    """Checks a commit to an unknown group; without a generation it creates a simple group."""
     if request.generation_id < 0:
         return
     if request.member_epochs_supported:
@@ -118,13 +128,13 @@ def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
         )
     except BrokerError as error:
         if error.code is ErrorCode.STALE_MEMBER_EPOCH:
-            # TxnOffsetCommit clients do not know that code.
+            # TxnOffsetCommit clients do not support that code.
             raise BrokerError(ErrorCode.ILLEGAL_GENERATION) from error
         raise
 
 
 def _hold_session(step: GroupStep, group: Group, member_id: str) -> None:
-    """In classic groups a commit counts as a heartbeat."""
+    """Extends the session: in classic groups a commit counts as a heartbeat."""
     if isinstance(group, ClassicGroup) and group.state in _HOLDS_SESSION:
         member = group.members.get(member_id)
         if member is not None:
@@ -193,4 +203,38 @@ def _reply(
             (tp, ErrorCode.NONE if tp in accepted else ErrorCode.OFFSET_METADATA_TOO_LARGE)
             for tp in partitions
         )
+    )
+
+
+# --- OffsetFetch ----------------------------------------------------------------------------------
+
+
+def fetch(groups: GroupTable, store: OffsetStore, request: OffsetFetchRequest) -> OffsetFetchReply:
+    """Returns the offsets; an unknown group or partition has offset -1 and no error."""
+    group = groups.get(request.group_id)
+    if isinstance(group, ConsumerGroup):
+        try:
+            consumer.validate_fetch(group, request.member_id, request.member_epoch)
+        except BrokerError as error:
+            return OffsetFetchReply(request.group_id, error.code)
+    if request.partitions is None:
+        partitions = sorted(store.of_group(request.group_id))
+    else:
+        partitions = list(request.partitions)
+    offsets = tuple(_fetch_one(store, request, partition) for partition in partitions)
+    return OffsetFetchReply(request.group_id, ErrorCode.NONE, offsets)
+
+
+def _fetch_one(
+    store: OffsetStore, request: OffsetFetchRequest, topic_partition: TopicPartition
+) -> FetchedOffset:
+    if request.require_stable and store.is_pending(request.group_id, topic_partition):
+        # A transaction may be about to move this offset (KIP-447).
+        code = ErrorCode.UNSTABLE_OFFSET_COMMIT
+        return FetchedOffset(topic_partition, NO_OFFSET, error_code=code)
+    committed = store.get(request.group_id, topic_partition)
+    if committed is None:
+        return FetchedOffset(topic_partition, NO_OFFSET)
+    return FetchedOffset(
+        topic_partition, committed.offset, committed.leader_epoch, committed.metadata
     )

@@ -4,35 +4,33 @@ The retention time counts
 - for an empty group: from when it became empty, or from the commit when that is not known;
 - for a stable group of consumers: from the commit, and only for topics without a subscription;
 - for a simple group (no membership): from the commit.
-A group that rebalances, or whose subscriptions are unknown, loses nothing (KAFKA-4682, 7403).
+Offsets of a group that rebalances, or whose subscriptions are unknown, do not expire (KAFKA-4682,
+KAFKA-7403).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from barnabas.coordination.append_errors import offset_commit_error
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination.outcome import CoordinatorRecord, offset_commit_error
 from barnabas.groups import records
-from barnabas.groups.classic.group import ClassicGroup
-from barnabas.groups.classic.states import ClassicState
+from barnabas.groups.classic.group import ClassicGroup, ClassicState
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
 from barnabas.groups.registry import Group, GroupTable
-from barnabas.groups.replies import OffsetDeleteReply
-from barnabas.groups.requests import OffsetDeleteRequest
+from barnabas.groups.requests import OffsetDeleteReply, OffsetDeleteRequest
 from barnabas.groups.step import GroupStep
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 
 MAX_TOMBSTONES = 1_000
-"""Offsets removed in one step, so that the batch stays far below any limit on its size."""
+"""Maximum of offsets removed in one step, so that the batch stays far below its size limit."""
 
 _BaseTime = Callable[[CommittedOffset], int]
 
 
 @dataclass(slots=True)
 class OffsetRemoval:
-    """Offsets and groups to be removed, with the tombstones that say so."""
+    """Offsets and groups to be removed, with their tombstones."""
 
     offsets: list[tuple[str, TopicPartition]]
     group_ids: list[str]
@@ -69,7 +67,7 @@ def tombstones_of(group: Group) -> list[CoordinatorRecord]:
 
 
 def expired(step: GroupStep, groups: GroupTable, store: OffsetStore) -> OffsetRemoval:
-    """Expired offsets, and the empty groups left without any; at most `MAX_TOMBSTONES`."""
+    """Returns expired offsets and empty groups without offsets; at most `MAX_TOMBSTONES`."""
     removal = OffsetRemoval.nothing()
     for group in list(groups.groups.values()):
         room = MAX_TOMBSTONES - len(removal.offsets) - len(removal.group_ids)
@@ -139,7 +137,7 @@ def _is_expired(
 def delete(
     step: GroupStep, groups: GroupTable, store: OffsetStore, request: OffsetDeleteRequest
 ) -> None:
-    """OffsetDelete: raises BrokerError when the whole request is refused."""
+    """Serves OffsetDelete; raises BrokerError when the whole request is rejected."""
     group = groups.existing(request.group_id)
     if isinstance(group, ClassicGroup) and not (group.is_empty or group.uses_consumer_protocol):
         raise BrokerError(ErrorCode.NON_EMPTY_GROUP)
@@ -159,6 +157,7 @@ def delete(
             step.outcome.reply = OffsetDeleteReply(offset_commit_error(code))
             return
         removal.apply(groups, store)
+        step.stats.deleted_offsets += len(removal.offsets)
         step.outcome.reply = OffsetDeleteReply(ErrorCode.NONE, tuple(results))
 
     write_removal(step, removal, settled)

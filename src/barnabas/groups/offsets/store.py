@@ -9,9 +9,9 @@ from barnabas.model.ids import TopicPartition
 
 
 class CommittedOffset(NamedTuple):
-    """`expire_timestamp_ms` is set only for commits of old clients that asked for it (v2-v4).
+    """`expire_timestamp_ms` is set only for commits of old clients that requested it (v2-v4).
 
-    `order` is the place of the record in the log relative to others of the shard.
+    `order` is the position of the record among the records of the shard.
     """
 
     offset: int
@@ -55,7 +55,7 @@ class OffsetStore:
         self._open_transactions.setdefault(group_id, set()).add(producer_id)
 
     def remove(self, group_id: str, topic_partition: TopicPartition) -> None:
-        """A tombstone also takes away what transactions have pending."""
+        """Removes an offset, also if it is pending in a transaction."""
         offsets = self._groups.get(group_id)
         if offsets is not None:
             offsets.pop(topic_partition, None)
@@ -104,7 +104,7 @@ class OffsetStore:
         return self._groups.keys() | self._open_transactions.keys()
 
     def partitions_of_topic(self, topics: frozenset[str]) -> Iterator[tuple[str, TopicPartition]]:
-        """(group, partition) of every offset, stored or pending, of these topics."""
+        """Yields (group, partition) of every stored or pending offset of these topics."""
         for group_id in sorted(self.group_ids()):
             known = self._groups.get(group_id, {}).keys() | self.pending_of_group(group_id)
             for partition in sorted(known):

@@ -12,6 +12,7 @@ from barnabas.model.config_keys.log import LOG_KEYS
 from barnabas.model.config_keys.other_names import BROKER_ADVICE
 from barnabas.model.config_keys.security import SECURITY_KEYS
 from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
+from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
 
 INT, LONG, SHORT = ConfigType.INT, ConfigType.LONG, ConfigType.SHORT
 STRING, BOOLEAN, LIST = ConfigType.STRING, ConfigType.BOOLEAN, ConfigType.LIST
@@ -43,6 +44,27 @@ IDENTITY_KEYS = [
 ]
 
 NETWORK_KEYS = [
+    ConfigKey(
+        "telemetry.max.bytes",
+        INT,
+        1024 * 1024,
+        "Maximum bytes of one push of client metrics (KIP-714).",
+        at_least(1),
+    ),
+    ConfigKey(
+        "client.telemetry.interval.ms",
+        INT,
+        60_000,
+        "Time between two pushes of client metrics; clients push only if http.listener is set.",
+        at_least(100),
+    ),
+    ConfigKey(
+        "http.listener",
+        STRING,
+        None,
+        "Address of the HTTP endpoints /metrics, /healthz, /readyz and /status: a port (on "
+        "127.0.0.1), or host:port; unset: none.",
+    ),
     ConfigKey("listeners", LIST, ["PLAINTEXT://:9092"], "Addresses on which the broker listens."),
     ConfigKey(
         "advertised.listeners",
@@ -429,6 +451,13 @@ ZOOKEEPER_KEYS = [
         "Maximum number of requests to ZooKeeper without a response.",
         at_least(1),
     ),
+    ConfigKey(
+        "zookeeper.set.acl",
+        BOOLEAN,
+        False,
+        "Whether nodes are created with ACLs: only the brokers' user may write, and read secrets.",
+    ),
+    *ZOOKEEPER_SECURITY_KEYS,
 ]
 
 BROKER_KEYS = ConfigTable(

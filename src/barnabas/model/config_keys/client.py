@@ -1,12 +1,25 @@
-"""Configuration keys that the producer, the consumers and the admin client share."""
+"""Configuration keys that all clients share; the tables of admin client and simple consumer."""
 
-from barnabas.model.config import Alias, ConfigKey, ConfigType, at_least, each_of, one_of
-from barnabas.model.config_keys.other_names import SECURITY_PROTOCOL_SYNONYMS
-from barnabas.model.config_keys.security import PEM_NOTE, PEM_ONLY_NOTE, only_pem
+from barnabas.model.config import (
+    Alias,
+    ConfigKey,
+    ConfigTable,
+    ConfigType,
+    at_least,
+    each_of,
+    one_of,
+)
+from barnabas.model.config_keys.metrics import METRICS_KEYS
+from barnabas.model.config_keys.other_names import ANY_CLIENT_ADVICE, SECURITY_PROTOCOL_SYNONYMS
+from barnabas.model.config_keys.security import (
+    PEM_NOTE,
+    PEM_ONLY_NOTE,
+    TOKEN_KEYS,
+    only_pem,
+)
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, PASSWORD = ConfigType.BOOLEAN, ConfigType.PASSWORD
-
 CONNECTION_KEYS = [
     ConfigKey(
         "bootstrap.servers",
@@ -81,13 +94,6 @@ CONNECTION_KEYS = [
         one_of("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only"),
     ),
     ConfigKey(
-        "metric.reporters",
-        LIST,
-        [],
-        "Classes that report metrics.",
-        note="Accepted for compatibility, no effect: Java classes cannot be loaded",
-    ),
-    ConfigKey(
         "metadata.recovery.strategy",
         STRING,
         "rebootstrap",
@@ -102,7 +108,6 @@ CONNECTION_KEYS = [
         "Rack of this client; a consumer reads from a replica in this rack if there is one.",
     ),
 ]
-
 SECURITY_KEYS = [
     ConfigKey(
         "security.protocol",
@@ -182,38 +187,81 @@ SECURITY_KEYS = [
         "SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
         aliases=(Alias("sasl.mechanisms"),),
     ),
-    ConfigKey(
-        "sasl.oauthbearer.token.endpoint.url",
-        STRING,
-        None,
-        "For OAUTHBEARER: file: URL of a bearer token, or http(s) URL of the issuer's token "
-        "endpoint.",
-    ),
-    ConfigKey(
-        "sasl.oauthbearer.client.credentials.client.id",
-        STRING,
-        None,
-        "Client id for the token endpoint.",
-        aliases=(Alias("sasl.oauthbearer.client.id"),),
-    ),
-    ConfigKey(
-        "sasl.oauthbearer.client.credentials.client.secret",
-        PASSWORD,
-        None,
-        "Client secret for the token endpoint.",
-        aliases=(Alias("sasl.oauthbearer.client.secret"),),
-    ),
-    ConfigKey(
-        "sasl.oauthbearer.scope",
-        STRING,
-        None,
-        "Scope that the client requests from the token endpoint.",
-    ),
+    *TOKEN_KEYS,
     ConfigKey("sasl.username", STRING, None, "User name for PLAIN and SCRAM."),
     ConfigKey("sasl.password", PASSWORD, None, "Password for PLAIN and SCRAM."),
     ConfigKey(
         "sasl.jaas.config", PASSWORD, None, "Java-style login module with username and password."
     ),
 ]
-
 CLIENT_KEYS = [*CONNECTION_KEYS, *SECURITY_KEYS]
+IGNORED_REPORTERS = ConfigKey(
+    "metric.reporters",
+    LIST,
+    [],
+    "Classes that report metrics.",
+    note="Accepted for compatibility, no effect: this client has no metrics.",
+)
+ADMIN_KEYS = ConfigTable(
+    [
+        *CLIENT_KEYS,
+        *METRICS_KEYS,
+        ConfigKey(
+            "default.api.timeout.ms",
+            ConfigType.INT,
+            60_000,
+            "Timeout of a call, retries included, when the call has no timeout argument.",
+            at_least(1),
+        ),
+        ConfigKey(
+            "retries",
+            ConfigType.INT,
+            2_147_483_647,
+            "Accepted for compatibility: a call retries until its timeout.",
+            at_least(0),
+        ),
+    ],
+    ANY_CLIENT_ADVICE,
+)
+SIMPLE_KEYS = ConfigTable(
+    [
+        *CLIENT_KEYS,
+        IGNORED_REPORTERS,
+        ConfigKey(
+            "isolation.level",
+            ConfigType.STRING,
+            "read_uncommitted",
+            "read_committed hides the records of open and aborted transactions.",
+            one_of("read_uncommitted", "read_committed"),
+        ),
+        ConfigKey(
+            "fetch.max.wait.ms",
+            ConfigType.INT,
+            500,
+            "Longest time that the broker delays a fetch response.",
+            at_least(0),
+        ),
+        ConfigKey(
+            "fetch.min.bytes",
+            ConfigType.INT,
+            1,
+            "Minimum bytes of a fetch response; the broker delays the response until it has them.",
+            at_least(0),
+        ),
+        ConfigKey(
+            "max.decompressed.batch.bytes",
+            ConfigType.INT,
+            256 * 1024**2,
+            "Largest decompressed size of a batch.",
+            at_least(1024),
+        ),
+        ConfigKey(
+            "default.api.timeout.ms",
+            ConfigType.INT,
+            60_000,
+            "Timeout of a call, retries after leader changes included.",
+            at_least(0),
+        ),
+    ],
+    ANY_CLIENT_ADVICE,
+)

@@ -7,8 +7,9 @@ Connections and security use the shared client keys, except for keys that have a
 import re
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
-from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.client import CLIENT_KEYS, IGNORED_REPORTERS
 from barnabas.model.config_keys.other_names import ASSIGNORS
+from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
 
 INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN = ConfigType.BOOLEAN
@@ -54,6 +55,7 @@ ZOOKEEPER_KEYS = [
         "rebalance.backoff.ms.",
         at_least(0),
     ),
+    *ZOOKEEPER_SECURITY_KEYS,
 ]
 
 MEMBER_KEYS = [
@@ -230,5 +232,6 @@ CONNECTOR_KEYS = ConfigTable(
         *OFFSET_KEYS,
         *FETCH_KEYS,
         *(key for key in CLIENT_KEYS if key.name not in _RENAMED),
+        IGNORED_REPORTERS,
     ]
 )

@@ -10,6 +10,7 @@ from barnabas.model.config import (
     only_objects,
 )
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.metrics import METRICS_KEYS, TRACING_KEY
 from barnabas.model.config_keys.other_names import (
     ASSIGNORS,
     CONSUMER_ADVICE,
@@ -89,7 +90,8 @@ FETCH_KEYS = [
         CLASS,
         None,
         "Deserializer of keys: string, bytes, int, long, double, uuid, json; or callable(bytes) "
-        "-> key.",
+        "-> key; or an object with deserialize(topic, data), its class, or the import path of the "
+        "class. Keys that begin with key.deserializer. are passed to its configure().",
         synonyms=DESERIALIZERS,
     ),
     ConfigKey(
@@ -215,5 +217,7 @@ GROUP_MEMBER_KEYS = [
 ]
 
 CONSUMER_KEYS = ConfigTable(
-    [*CLIENT_KEYS, *FETCH_KEYS, *OFFSET_KEYS, *GROUP_MEMBER_KEYS], CONSUMER_ADVICE
+    [*CLIENT_KEYS, *METRICS_KEYS, TRACING_KEY, *FETCH_KEYS, *OFFSET_KEYS, *GROUP_MEMBER_KEYS],
+    CONSUMER_ADVICE,
+    ("key.deserializer.", "value.deserializer."),
 )

@@ -11,13 +11,21 @@ from barnabas.model.config import (
     only_objects,
 )
 from barnabas.model.config_keys.client import CLIENT_KEYS
+from barnabas.model.config_keys.metrics import METRICS_KEYS, TRACING_KEY
 from barnabas.model.config_keys.other_names import PARTITIONERS, PRODUCER_ADVICE, SERIALIZERS
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, CLASS, SHORT = ConfigType.BOOLEAN, ConfigType.CLASS, ConfigType.SHORT
 
 BATCHING_KEYS = [
-    ConfigKey("batch.size", INT, 16_384, "Maximum size of a batch, in bytes.", at_least(0)),
+    ConfigKey(
+        "batch.size",
+        INT,
+        16_384,
+        "Maximum size of a batch, in bytes. If it is not set, a batch is ready at this size and "
+        "may grow up to 512 KB while it waits for earlier requests.",
+        at_least(0),
+    ),
     ConfigKey(
         "linger.ms",
         LONG,
@@ -114,7 +122,8 @@ PLUGIN_KEYS = [
         CLASS,
         None,
         "Serializer of keys: string, bytes, int, long, double, uuid, json; or callable(key) -> "
-        "bytes.",
+        "bytes; or an object with serialize(topic, data), its class, or the import path of the "
+        "class. Keys that begin with key.serializer. are passed to its configure().",
         synonyms=SERIALIZERS,
     ),
     ConfigKey(
@@ -173,5 +182,7 @@ PLUGIN_KEYS = [
 ]
 
 PRODUCER_KEYS = ConfigTable(
-    [*CLIENT_KEYS, *BATCHING_KEYS, *DELIVERY_KEYS, *PLUGIN_KEYS], PRODUCER_ADVICE
+    [*CLIENT_KEYS, *METRICS_KEYS, TRACING_KEY, *BATCHING_KEYS, *DELIVERY_KEYS, *PLUGIN_KEYS],
+    PRODUCER_ADVICE,
+    ("key.serializer.", "value.serializer."),
 )

@@ -6,7 +6,15 @@ them. Certificates and keys are PEM, in files or in the value; Java keystores ar
 
 from typing import Any
 
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, each_of, one_of
+from barnabas.model.config import (
+    Alias,
+    ConfigKey,
+    ConfigTable,
+    ConfigType,
+    at_least,
+    each_of,
+    one_of,
+)
 
 INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN, LIST, PASSWORD = ConfigType.BOOLEAN, ConfigType.LIST, ConfigType.PASSWORD
@@ -95,6 +103,37 @@ TLS_KEYS = [
     ),
 ]
 
+TOKEN_KEYS = [
+    ConfigKey(
+        "sasl.oauthbearer.token.endpoint.url",
+        STRING,
+        None,
+        "For OAUTHBEARER: file: URL of a bearer token, or http(s) URL of the issuer's token "
+        "endpoint.",
+    ),
+    ConfigKey(
+        "sasl.oauthbearer.client.credentials.client.id",
+        STRING,
+        None,
+        "Client id for the token endpoint.",
+        aliases=(Alias("sasl.oauthbearer.client.id"),),
+    ),
+    ConfigKey(
+        "sasl.oauthbearer.client.credentials.client.secret",
+        PASSWORD,
+        None,
+        "Client secret for the token endpoint.",
+        aliases=(Alias("sasl.oauthbearer.client.secret"),),
+    ),
+    ConfigKey(
+        "sasl.oauthbearer.scope",
+        STRING,
+        None,
+        "Scope that the client requests from the token endpoint.",
+    ),
+]
+"""Keys by which clients, and brokers that connect to other brokers, get bearer tokens."""
+
 SASL_KEYS = [
     ConfigKey(
         "sasl.enabled.mechanisms",
@@ -149,6 +188,7 @@ SASL_KEYS = [
         "Accepted difference between the clocks of broker and issuer.",
         at_least(0),
     ),
+    *TOKEN_KEYS,
     ConfigKey(
         "sasl.server.max.receive.size",
         INT,
@@ -218,6 +258,49 @@ SECURITY_KEYS = [
         BOOLEAN,
         False,
         "Whether every principal may use a resource that has no ACL.",
+    ),
+    ConfigKey(
+        "audit.log",
+        STRING,
+        "off",
+        "Requests in the audit log (logger barnabas.audit): 'denied' requests, or 'all': also "
+        "requests that change the cluster.",
+        one_of("off", "denied", "all"),
+    ),
+    ConfigKey(
+        "audit.log.file",
+        STRING,
+        None,
+        "File to which the audit log is appended, with mode 0600; unset: only the logger.",
+    ),
+    ConfigKey(
+        "delegation.token.secret.key",
+        PASSWORD,
+        None,
+        "Key from which the secrets of delegation tokens are derived; the same on all brokers. "
+        "Unset: delegation tokens are disabled.",
+        aliases=(Alias("delegation.token.master.key"),),
+    ),
+    ConfigKey(
+        "delegation.token.max.lifetime.ms",
+        LONG,
+        604_800_000,
+        "Maximum lifetime of a delegation token, renewals included.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "delegation.token.expiry.time.ms",
+        LONG,
+        86_400_000,
+        "Time after which a delegation token expires unless it is renewed.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "delegation.token.expiry.check.interval.ms",
+        LONG,
+        3_600_000,
+        "Interval at which expired delegation tokens are deleted.",
+        at_least(1),
     ),
     ConfigKey(
         "quota.window.num", INT, 11, "Number of windows over which a rate is measured.", at_least(1)

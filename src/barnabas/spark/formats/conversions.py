@@ -1,10 +1,13 @@
-"""Parsed text to the values of Spark's types, one value at a time, with errors a person can use.
+"""Converts text, CSV fields and parsed JSON to values of Spark's types, one value at a time.
 
-For JSON a value is what `json` makes of it, for CSV a piece of text. This path is the judge: what
-the fast ones refuse comes here, and what is refused here is an error of the row.
+This is the reference path: rows that the faster batch readers reject are converted here, and an
+error here is the error of the row, with a message for users. A CSV value is one line of fields in
+the order of the schema's columns; fields are separated by commas and may be quoted. An empty field
+is null; a line with fewer or more fields than columns is an error.
 """
 
 import base64
+import csv
 import datetime as dt
 import json
 import math
@@ -12,6 +15,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -28,14 +32,35 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+
+def decode_text(data: bytes) -> str:
+    """Decodes UTF-8; ValueError names the first invalid byte."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"is not UTF-8 text: byte {error.start} is {data[error.start]:#04x}"
+        ) from None
+
+
+def decode_texts(array: pa.Array) -> pa.Array | None:
+    """Decodes a whole batch; returns None if any row is not valid UTF-8."""
+    try:
+        return array.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+
+
 Convert = Callable[[Any], Any]
 _BITS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
 _BOOLEANS = {"true": True, "false": False}
 
 
 def converter(kind: DataType) -> Convert:
-    """A function from a parsed value that is not None; it raises ValueError for one that does not
-    fit the type."""
+    """Returns a function that converts a parsed value other than None.
+
+    It raises ValueError for a value that does not match the type.
+    """
     match kind:
         case StructType():
             return _struct(kind)
@@ -54,7 +79,7 @@ def converter(kind: DataType) -> Convert:
 
 
 def text_converter(kind: DataType) -> Convert:
-    """The same from a piece of text, as in CSV; nested types are JSON there."""
+    """Returns the same for a piece of text, as in CSV; nested types are JSON there."""
     convert = converter(kind)
     if isinstance(kind, StringType | BinaryType | DateType | TimestampType | TimestampNTZType):
         return convert
@@ -74,7 +99,7 @@ def _struct(kind: StructType) -> Convert:
 
     def convert(value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise ValueError(f"{_show(value)} is no object")
+            raise ValueError(f"{_show(value)} is not an object")
         found: dict[str, Any] = {}
         for name, convert_field in fields:
             item = value.get(name)
@@ -90,7 +115,7 @@ def _struct(kind: StructType) -> Convert:
 def _array(element: Convert) -> Convert:
     def convert(value: Any) -> list[Any]:
         if not isinstance(value, list):
-            raise ValueError(f"{_show(value)} is no array")
+            raise ValueError(f"{_show(value)} is not an array")
         return [None if item is None else element(item) for item in value]
 
     return convert
@@ -99,7 +124,7 @@ def _array(element: Convert) -> Convert:
 def _map(key: Convert, element: Convert) -> Convert:
     def convert(value: Any) -> list[tuple[Any, Any]]:
         if not isinstance(value, dict):
-            raise ValueError(f"{_show(value)} is no object")
+            raise ValueError(f"{_show(value)} is not an object")
         return [
             (key(name), None if item is None else element(item)) for name, item in value.items()
         ]
@@ -112,9 +137,9 @@ def _integer(name: str) -> Convert:
 
     def convert(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-            raise ValueError(f"{_show(value)} is no {name}")
+            raise ValueError(f"{_show(value)} is not of type {name}")
         if value != value or value % 1 or not -limit <= value < limit:
-            raise ValueError(f"{_show(value)} is no {name}")
+            raise ValueError(f"{_show(value)} is not of type {name}")
         return int(value)
 
     return convert
@@ -133,21 +158,21 @@ def _decimal(kind: DecimalType) -> Convert:
                 raise InvalidOperation
             return number.quantize(step)
         except InvalidOperation:
-            raise ValueError(f"{_show(value)} is no {kind.simpleString()}") from None
+            raise ValueError(f"{_show(value)} is not of type {kind.simpleString()}") from None
 
     return convert
 
 
 def _fraction(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise ValueError(f"{_show(value)} is no number")
+        raise ValueError(f"{_show(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
-    # JSON has neither infinity nor NaN, whatever parsers make of such words.
+    # JSON has neither infinity nor NaN, although some parsers accept them.
     if not math.isfinite(number):
-        raise ValueError(f"{_show(value)} is no number")
+        raise ValueError(f"{_show(value)} is not a number")
     return number
 
 
@@ -165,9 +190,9 @@ def _boolean_text(text: str) -> bool:
 
 
 def _string(value: Any) -> str:
-    """Anything but text as its JSON, as Spark's own reader has it."""
+    """Returns text as it is and any other value as JSON, as Spark's own reader does."""
     if isinstance(value, str):
-        value.encode()  # half of a surrogate pair is no text, and JSON can say it
+        value.encode()  # raises for half of a surrogate pair, which JSON can contain
         return value
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=str)
 
@@ -176,34 +201,34 @@ def _binary(value: Any) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except (ValueError, TypeError):
-        raise ValueError(f"{_show(value)} is no base64 text") from None
+        raise ValueError(f"{_show(value)} is not base64 text") from None
 
 
 def _date(value: Any) -> dt.date:
     try:
         return dt.date.fromisoformat(value)
     except (ValueError, TypeError):
-        raise ValueError(f"{_show(value)} is no date") from None
+        raise ValueError(f"{_show(value)} is not a date") from None
 
 
 def _timestamp(value: Any) -> dt.datetime:
-    """ISO 8601, UTC where it names no zone; a number is seconds since 1970, as in Spark."""
+    """Reads ISO 8601, by default in UTC; a number is seconds since 1970, as in Spark."""
     try:
         if isinstance(value, str):
             found = dt.datetime.fromisoformat(value.strip())
             return found if found.tzinfo is not None else found.replace(tzinfo=dt.UTC)
         return dt.datetime.fromtimestamp(_fraction(value), dt.UTC)
     except (ValueError, OverflowError, OSError):
-        raise ValueError(f"{_show(value)} is no timestamp") from None
+        raise ValueError(f"{_show(value)} is not a timestamp") from None
 
 
 def _local_timestamp(value: Any) -> dt.datetime:
     try:
         found = dt.datetime.fromisoformat(value.strip())
     except (ValueError, AttributeError):
-        raise ValueError(f"{_show(value)} is no timestamp") from None
+        raise ValueError(f"{_show(value)} is not a timestamp") from None
     if found.tzinfo is not None:
-        raise ValueError(f"{_show(value)} has a zone, which timestamp_ntz has not")
+        raise ValueError(f"{_show(value)} has a time zone, which timestamp_ntz does not allow")
     return found
 
 
@@ -211,7 +236,7 @@ def _number(kind: Callable[[str], Any], text: str) -> Any:
     try:
         return kind(text)
     except ValueError:
-        raise ValueError(f"{_show(text)} is no number") from None
+        raise ValueError(f"{_show(text)} is not a number") from None
 
 
 def _show(value: Any) -> str:
@@ -228,3 +253,33 @@ _SIMPLE: list[tuple[type[DataType], Convert]] = [
     (TimestampType, _timestamp),
     (TimestampNTZType, _local_timestamp),
 ]
+
+
+def csv_row(kind: StructType) -> Callable[[bytes], dict[str, Any]]:
+    """Returns a function that decodes one value; it raises ValueError for invalid bytes."""
+    names = kind.fieldNames()
+    converters = [text_converter(item.dataType) for item in kind.fields]
+
+    def decode(data: bytes) -> dict[str, Any]:
+        texts = _fields(decode_text(data))
+        if len(texts) != len(names):
+            raise ValueError(f"has {len(texts)} fields, not {len(names)}")
+        found: dict[str, Any] = {}
+        for name, convert, text in zip(names, converters, texts, strict=True):
+            try:
+                found[name] = convert(text) if text else None
+            except ValueError as error:
+                raise ValueError(f"field {name!r}: {error}") from None
+        return found
+
+    return decode
+
+
+def _fields(text: str) -> list[str]:
+    try:
+        lines = list(csv.reader(text.splitlines(keepends=True), strict=True))
+    except csv.Error as error:
+        raise ValueError(f"is not CSV: {error}") from None
+    if len(lines) != 1:
+        raise ValueError(f"has {len(lines)} lines instead of one")
+    return lines[0]

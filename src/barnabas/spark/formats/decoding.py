@@ -1,141 +1,118 @@
-"""A column of bytes to a column of values: whole batches first, row by row where that fails.
+"""The format options of keys and values.
 
-A decoder takes an Arrow array of bytes and gives an array of the same length in the type Spark
-expects. A null stays null. A row that does not decode is null too, and told with its reason.
+| option | meaning |
+|---|---|
+| `value.format`, `key.format` | raw (default), string, json, csv, avro, confluent-avro |
+| `value.schema`, `key.schema` | DDL, Spark's JSON, JSON Schema, an Avro schema; `infer` for JSON |
+| `value.schema.sample` | the number of records for `infer` (1000) |
+| `on.decode.error` | `fail` (default), `null`, or `dlq`: write a dead letter |
+| `dlq.topic` | the dead-letter topic; by default `<topic>.dlq` of the record's own topic |
+
+Spark's planning processes import this module; `decoders` decodes in the tasks.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import BinaryType, DataType, StringType, StructType
+from pyspark.sql.types import BinaryType, DataType, StringType
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.formats.schemas import AVRO_FORMATS, CONFLUENT_AVRO, parse_avro
+from barnabas.spark.formats.schemas import AVRO_FORMATS, CSV, JSON, RAW, STRING, parse_schema
+from barnabas.spark.options import OptionTexts
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from barnabas.spark.formats.decoders import Decoder
 
-RAW, STRING, JSON, CSV = "raw", "string", "json", "csv"
+FORMAT_OPTIONS = (
+    "value.format",
+    "value.schema",
+    "value.schema.sample",
+    "key.format",
+    "key.schema",
+    "key.schema.sample",
+    "on.decode.error",
+    "dlq.topic",
+)
 FORMATS = (RAW, STRING, JSON, CSV, *AVRO_FORMATS)
-CHUNK = 256
-"""Rows that are decoded one by one because one among them does not decode."""
-
-Row = Callable[[bytes], Any]
-Batch = Callable[["pa.Array"], "pa.Array | None"]
-
-
-@dataclass(slots=True)
-class Decoded:
-    """The values, and why some rows have none."""
-
-    values: "pa.Array"
-    errors: dict[int, str] = field(default_factory=dict)
+FAIL, NULL, DLQ = "fail", "null", "dlq"
+ON_ERROR = (FAIL, NULL, DLQ)
+INFER = "infer"
+SAMPLE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Decoder:
-    """One column's decoding. `batch` may give None: then the rows are decoded one by one."""
+class ColumnFormat:
+    """The format of the key or the value column."""
 
-    arrow_type: Any
-    row: Row
-    batch: Batch | None = None
+    format: str = RAW
+    schema: str | None = None
+    sample: int = SAMPLE
 
-    def decode(self, array: "pa.Array") -> Decoded:
-        """`array` is of bytes or text."""
-        import pyarrow as pa
+    @property
+    def inferred(self) -> bool:
+        """Whether the type is inferred from records."""
+        return self.format == JSON and (self.schema or INFER).strip().lower() == INFER
 
-        whole = self._whole(array)
-        if whole is not None:
-            return Decoded(whole)
-        parts: list[Any] = []
-        errors: dict[int, str] = {}
-        for start in range(0, len(array), CHUNK):
-            chunk = array.slice(start, CHUNK)
-            values = self._whole(chunk)
-            if values is None:
-                values, reasons = self._rows(chunk)
-                errors.update({start + at: reason for at, reason in reasons.items()})
-            parts.append(values)
-        return Decoded(pa.concat_arrays(parts) if parts else self._empty(), errors)
+    def column_type(self) -> DataType:
+        """Returns the type of the decoded column; not for one that is inferred."""
+        if self.format in (RAW, STRING):
+            return BinaryType() if self.format == RAW else StringType()
+        assert self.schema is not None
+        return parse_schema(self.format, self.schema)
 
-    def _whole(self, array: "pa.Array") -> "pa.Array | None":
-        return self.batch(array) if self.batch is not None and len(array) else None
+    def decoder(self, kind: DataType) -> "Decoder":
+        """Returns the decoder to the type that the query has been given."""
+        # Start-up time: Spark's planning processes need neither pyarrow nor the decoders.
+        from barnabas.spark.formats.decoders import decoder_for
 
-    def _rows(self, array: "pa.Array") -> tuple["pa.Array", dict[int, str]]:
-        import pyarrow as pa
-
-        values: list[Any] = []
-        errors: dict[int, str] = {}
-        for at, data in enumerate(array.cast(pa.binary()).to_pylist()):
-            value = None
-            if data is not None:
-                try:
-                    value = self.row(data)
-                except ValueError as error:
-                    errors[at] = str(error) or type(error).__name__
-            values.append(value)
-        try:
-            return pa.array(values, self.arrow_type), errors
-        except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
-            return self._one_by_one(values, errors)
-
-    def _one_by_one(
-        self, values: list[Any], errors: dict[int, str]
-    ) -> tuple["pa.Array", dict[int, str]]:
-        """For values that were read, but that some column cannot hold: one must not stop all."""
-        import pyarrow as pa
-
-        parts: list[Any] = []
-        for at, value in enumerate(values):
-            try:
-                parts.append(pa.array([value], self.arrow_type))
-            except (pa.ArrowException, ArithmeticError, TypeError, ValueError) as error:
-                errors[at] = str(error)
-                parts.append(pa.nulls(1, self.arrow_type))
-        return pa.concat_arrays(parts), errors
-
-    def _empty(self) -> "pa.Array":
-        import pyarrow as pa
-
-        return pa.array([], self.arrow_type)
+        return decoder_for(self.format, kind, self.schema)
 
 
-def decoder_for(format_name: str, kind: DataType, schema: str | None = None) -> Decoder:
-    """The decoder of a format to a Spark type; `schema` is the text that Avro needs."""
-    arrow_type = to_arrow_type(kind, timezone="UTC")
-    if format_name == RAW:
-        _expect(format_name, kind, BinaryType)
-        return Decoder(arrow_type, bytes, lambda array: array.cast(arrow_type))
-    if format_name == STRING:
-        from barnabas.spark.formats.text import decode_text, decode_texts
+@dataclass(frozen=True, slots=True)
+class FormatOptions:
+    """The formats of both columns, and the reaction to a value that cannot be decoded."""
 
-        _expect(format_name, kind, StringType)
-        return Decoder(arrow_type, decode_text, decode_texts)
-    if format_name == JSON:
-        from barnabas.spark.formats.json_values import json_batch, json_row
+    key: ColumnFormat = ColumnFormat()
+    value: ColumnFormat = ColumnFormat()
+    on_error: str = FAIL
+    dead_letter_topic: str | None = None
 
-        return Decoder(arrow_type, json_row(kind), json_batch(kind))
-    if format_name == CSV:
-        from barnabas.spark.formats.csv_values import csv_row
+    @classmethod
+    def parse(cls, texts: OptionTexts) -> "FormatOptions":
+        """Parses the options of a query; ConfigError names the invalid option."""
+        on_error = texts.word("on.decode.error", FAIL, ON_ERROR)
+        topic = texts.text("dlq.topic")
+        if topic is not None and (on_error != DLQ or not topic.strip()):
+            raise ConfigError(f"dlq.topic={topic!r}: needs on.decode.error=dlq and a name")
+        return cls(_column(texts, "key"), _column(texts, "value"), on_error, topic)
 
-        if not isinstance(kind, StructType):
-            raise ConfigError(f"format csv needs a struct, not {kind.simpleString()}")
-        return Decoder(arrow_type, csv_row(kind))
-    return _avro(format_name, arrow_type, schema)
-
-
-def _avro(format_name: str, arrow_type: Any, schema: str | None) -> Decoder:
-    from barnabas.spark.formats.avro_values import avro_row
-
-    if schema is None:
-        raise ConfigError(f"format {format_name} needs the Avro schema it was written with")
-    row = avro_row(parse_avro(schema), framed=format_name == CONFLUENT_AVRO)
-    return Decoder(arrow_type, row)
+    @property
+    def decodes(self) -> bool:
+        """Whether any column is decoded."""
+        return self.key.format != RAW or self.value.format != RAW
 
 
-def _expect(format_name: str, kind: DataType, wanted: type[DataType]) -> None:
-    if not isinstance(kind, wanted):
-        name = wanted().simpleString()
-        raise ConfigError(f"format {format_name} gives {name}, not {kind.simpleString()}")
+def _column(texts: OptionTexts, column: str) -> ColumnFormat:
+    name = f"{column}.format"
+    found = ColumnFormat(
+        texts.word(name, RAW, FORMATS),
+        texts.text(f"{column}.schema"),
+        texts.number(f"{column}.schema.sample", SAMPLE, 1),
+    )
+    if found.format in (RAW, STRING):
+        if found.schema is not None:
+            raise ConfigError(f"{column}.schema: {name}={found.format} has no schema")
+        return found
+    if found.schema is None and found.format != JSON:
+        raise ConfigError(f"{name}={found.format} needs {column}.schema")
+    if not found.inferred:
+        check_schema_text(f"{column}.schema", found)
+    return found
+
+
+def check_schema_text(name: str, column: ColumnFormat) -> None:
+    """Raises ConfigError, with the option's name, for a schema that cannot be used."""
+    try:
+        column.decoder(column.column_type())
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{name}={column.schema!r}: {error}") from None

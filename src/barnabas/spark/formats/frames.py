@@ -1,37 +1,36 @@
 """Formats on frames: `decode` after any read, `encode` before any write.
 
-The source decodes by itself when told `value.format`, which is faster: nothing goes from the JVM to
-Python once more. These are for frames that come from elsewhere, or are decoded in two ways.
+The source decodes with the option `value.format`, which is faster, because the values are not sent
+from the JVM to Python again. These functions are for frames from other sources, or for values that
+are decoded in two ways.
 """
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.spark.formats.avro_schemas import avro_schema
-from barnabas.spark.formats.dead_letters import TIMESTAMP, sink_batch, take_letters
-from barnabas.spark.formats.options import (
+from barnabas.spark.dead_letters import TIMESTAMP, sink_batch, take_letters
+from barnabas.spark.formats.avro import avro_schema, avro_writer
+from barnabas.spark.formats.decoding import (
     DLQ,
     FAIL,
     FORMATS,
     ON_ERROR,
-    RAW,
-    STRING,
     ColumnFormat,
     check_schema_text,
 )
-from barnabas.spark.formats.schemas import as_nullable, parse_avro
+from barnabas.spark.formats.schemas import RAW, STRING, as_nullable, parse_avro
+from barnabas.spark.sink.options import SinkOptions
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from barnabas.spark.formats.decoding import Decoder
+    from barnabas.spark.formats.decoders import Decoder
 
 COLUMN = "column"
 _ORIGIN = ("topic", "partition", "offset", "key")
@@ -46,7 +45,7 @@ def decode_frame(
     on_error: str,
     dead_letters: Mapping[str, str] | None,
 ) -> DataFrame:
-    """See `barnabas.spark.decode`."""
+    """Implements `barnabas.spark.decode`."""
     if on_error not in (*ON_ERROR, COLUMN):
         allowed = ", ".join((*ON_ERROR, COLUMN))
         raise ConfigError(f"on_error={on_error!r}: must be one of: {allowed}")
@@ -70,7 +69,7 @@ def encode_frame(
     columns: Sequence[str] | None,
     schema: str | None,
 ) -> DataFrame:
-    """See `barnabas.spark.encode`."""
+    """Implements `barnabas.spark.encode`."""
     if columns is not None:
         others = [name for name in frame.columns if name not in columns and name != column]
         frame = frame.select(*others, sf.struct(*columns).alias(column))
@@ -105,30 +104,24 @@ def _decoder(format_name: str, schema: str | StructType | None) -> tuple["Decode
 
 
 def _decoding_function(decoder: "Decoder", kind: DataType, *, fails: bool) -> Any:
-    import pyarrow as pa  # here, since Spark looks at the function's annotations
-
     result = StructType([StructField("decoded", kind), StructField("error", StringType())])
 
     def read(array: pa.Array) -> pa.Array:
         found = decoder.decode(array)
         if found.errors and fails:
             reason = found.errors[min(found.errors)]
-            raise LocalError(f"a value does not decode ({len(found.errors)} in all): {reason}")
+            raise LocalError(f"{len(found.errors)} values cannot be decoded; the first: {reason}")
         reasons = pa.array([found.errors.get(row) for row in range(len(array))], pa.string())
         return pa.StructArray.from_arrays([found.values, reasons], names=["decoded", "error"])
 
-    make: Any = arrow_udf  # its stubs know no function without the kind it is of
+    make: Any = arrow_udf  # PySpark's stubs do not declare this signature
     return make(read, result)
 
 
 def _avro_function(kind: DataType, schema: str | None) -> Any:
-    import pyarrow as pa  # here, since Spark looks at the function's annotations
-
     wanted = avro_schema(kind) if schema is None else parse_avro(schema)
 
     def write(array: pa.Array) -> pa.Array:
-        from barnabas.spark.formats.avro_values import avro_writer
-
         encode = avro_writer(wanted)
         rows = array.to_pylist(maps_as_pydicts="strict")
         return pa.array([None if row is None else encode(row) for row in rows], pa.binary())
@@ -144,8 +137,6 @@ def _set_aside(
     column: str,
     target: Mapping[str, str] | None,
 ) -> DataFrame:
-    from barnabas.spark.sink.options import SinkOptions
-
     if target is None:
         raise ConfigError("on_error='dlq' needs dead_letters=, the sink's options for them")
     missing = [name for name in (*_ORIGIN, column) if name not in frame.columns]
@@ -159,9 +150,8 @@ def _set_aside(
         for item in frame.schema.fields
     ]
 
-    def split(batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        import pyarrow as pa
-
+    def split(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Start-up time: each of Spark's processes imports only what it needs.
         from barnabas.spark.sink.transactional_write import write_at_least_once
 
         for batch in batches:

@@ -1,15 +1,19 @@
-"""JSON in two ways: Arrow's reader for whole batches, Python's for the rows it refuses.
+"""Decodes JSON: Arrow's reader for whole batches, Python's for the rows that it rejects.
 
-Each value becomes a line `{"v":<value>}`. A value can end its line early and so make two of one,
-but none can swallow the next line: with as many rows as values, each row is its own value's.
-Arrow reads text, numbers, booleans, arrays and structs; times are read as text and then cast.
+Each value becomes a line `{"v":<value>}`. A value can end its line early and so make two lines of
+one, but cannot consume the next line: if there are as many rows as values, each row belongs to its
+value. Arrow reads text, numbers, booleans, arrays and structs; times are read as text and then
+cast.
 """
 
 import json
 from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     ArrayType,
@@ -25,20 +29,16 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from barnabas.spark.formats.conversions import converter
-from barnabas.spark.formats.text import decode_text, decode_texts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from barnabas.spark.formats.conversions import converter, decode_text, decode_texts
 
 _DIRECT = (StringType, BooleanType, IntegralType, FloatType, DoubleType)
 _CAST = (TimestampType, DateType)
 
 
 def json_row(kind: DataType) -> Callable[[bytes], Any]:
-    """A function from one value's bytes; ValueError says what is wrong with them."""
+    """Returns a function that decodes one value; it raises ValueError for invalid bytes."""
     convert = converter(kind)
-    # Only decimals need numbers as they are written.
+    # Only decimals need the exact text of numbers.
     load: Any = json.loads
     if _holds(kind, DecimalType):
         load = json.JSONDecoder(parse_float=Decimal).decode
@@ -47,7 +47,7 @@ def json_row(kind: DataType) -> Callable[[bytes], Any]:
         try:
             value = load(decode_text(data))
         except json.JSONDecodeError as error:
-            raise ValueError(f"is no JSON: {error}") from None
+            raise ValueError(f"is not JSON: {error}") from None
         except RecursionError:
             raise ValueError("is nested too deeply") from None
         return None if value is None else convert(value)
@@ -55,15 +55,13 @@ def json_row(kind: DataType) -> Callable[[bytes], Any]:
     return decode
 
 
-def json_batch(kind: DataType) -> Callable[["pa.Array"], "pa.Array | None"] | None:
-    """A function for whole batches, or None where the type needs more than Arrow's reader."""
+def json_batch(kind: DataType) -> Callable[[pa.Array], pa.Array | None] | None:
+    """Returns a function for whole batches, or None if Arrow's reader cannot read the type."""
     if not _readable(kind):
         return None
     reading, wanted = _reading_type(kind), to_arrow_type(kind, timezone="UTC")
 
-    def decode(array: "pa.Array") -> "pa.Array | None":
-        import pyarrow as pa
-
+    def decode(array: pa.Array) -> pa.Array | None:
         try:
             read = _read(array, reading)
             if read is None or not _finite(read):
@@ -75,15 +73,12 @@ def json_batch(kind: DataType) -> Callable[["pa.Array"], "pa.Array | None"] | No
     return decode
 
 
-def inferred_type(array: "pa.Array") -> Any:
-    """The Arrow type that all values of an array share; ArrowInvalid when there is none."""
+def inferred_type(array: pa.Array) -> Any:
+    """Returns the common Arrow type of all values; ArrowInvalid if there is none."""
     return _table(_lines(array), None).schema.field("v").type
 
 
-def _read(array: "pa.Array", kind: Any) -> "pa.Array | None":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _read(array: pa.Array, kind: Any) -> pa.Array | None:
     if decode_texts(array) is None:
         return None
     there = array.drop_null() if array.null_count else array
@@ -99,34 +94,27 @@ def _read(array: "pa.Array", kind: Any) -> "pa.Array | None":
     return values.take(pc.if_else(array.is_valid(), places, pa.scalar(None, pa.int64())))
 
 
-def _lines(array: "pa.Array") -> "pa.Buffer":
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _lines(array: pa.Array) -> pa.Buffer:
     begin, end, nothing = pa.scalar(b'{"v":'), pa.scalar(b"}\n"), pa.scalar(b"")
     lines = pc.binary_join_element_wise(begin, array.cast(pa.binary()), end, nothing)
     return lines.buffers()[2]
 
 
-def _table(lines: "pa.Buffer", kind: Any) -> "pa.Table":
-    import pyarrow as pa
-    import pyarrow.json as pj
-
+def _table(lines: pa.Buffer, kind: Any) -> pa.Table:
     schema = None if kind is None else pa.schema([("v", kind)])
     unknown = "infer" if kind is None else "ignore"
     return pj.read_json(
         pa.BufferReader(lines),
-        # One block: else the end of a value could be looked for in the next one.
+        # One block, because a value must not extend into the next block.
         read_options=pj.ReadOptions(use_threads=False, block_size=max(len(lines), 1)),
         parse_options=pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior=unknown),
     )
 
 
-def _finite(array: "pa.Array") -> bool:
-    """Whether no number is infinite or NaN, which Arrow reads and JSON does not have."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _finite(array: pa.Array) -> bool:
+    """Returns whether all numbers are finite: Arrow accepts infinity and NaN, JSON does not have
+    them.
+    """
     if pa.types.is_struct(array.type):
         return all(_finite(column) for column in array.flatten())
     if pa.types.is_list(array.type):
@@ -136,10 +124,8 @@ def _finite(array: "pa.Array") -> bool:
     return pc.all(pc.is_finite(array)).as_py() is not False
 
 
-def _finish(array: "pa.Array", wanted: Any) -> "pa.Array":
-    """Text to times, where the type has them."""
-    import pyarrow as pa
-
+def _finish(array: pa.Array, wanted: Any) -> pa.Array:
+    """Casts text to times, where the type has them."""
     if array.type == wanted:
         return array
     if pa.types.is_struct(wanted):
@@ -151,10 +137,9 @@ def _finish(array: "pa.Array", wanted: Any) -> "pa.Array":
     return array.cast(wanted)
 
 
-def _times(array: "pa.Array", wanted: Any) -> "pa.Array":
-    """All with a zone, or all without: Arrow casts either, not both at once."""
-    import pyarrow as pa
-
+def _times(array: pa.Array, wanted: Any) -> pa.Array:
+    """Casts text to timestamps, all with a time zone or all without: Arrow does not cast a
+    mixture."""
     try:
         return array.cast(wanted)
     except pa.ArrowInvalid:
@@ -171,8 +156,6 @@ def _readable(kind: DataType) -> bool:
 
 
 def _reading_type(kind: DataType) -> Any:
-    import pyarrow as pa
-
     if isinstance(kind, StructType):
         return pa.struct([(item.name, _reading_type(item.dataType)) for item in kind.fields])
     if isinstance(kind, _CAST):

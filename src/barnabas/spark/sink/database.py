@@ -2,21 +2,26 @@
 
 Works with any DB-API connection to a database that supports `INSERT ... ON CONFLICT`, such as
 SQLite and PostgreSQL. The driver collects the rows of a micro-batch and writes them in one
-transaction with the number of the micro-batch (`epochs`), so a replayed micro-batch is recognised
-and skipped. Meant for small results, not for copying the records of a topic to a database.
+transaction with the number of the micro-batch, so a replayed micro-batch is recognised and skipped.
+Meant for small results, not for copying the records of a topic to a database.
+
+The number is written before the rows. If two drivers write the same micro-batch, because one was
+wrongly considered dead, the second waits for the first and then skips it. The number never
+decreases, so a late driver changes nothing.
 
 >>> sink = DatabaseSink.at("sqlite:///counts.db", "counts", keys=["user", "minute"])
 >>> frame.writeStream.outputMode("update").foreachBatch(sink).start()       # doctest: +SKIP
 """
 
 import itertools
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.spark.sink.epochs import claim
+from barnabas.spark.sink.options import QUERY_ID
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -101,7 +106,7 @@ class DatabaseSink:
         return f"{insert} ON CONFLICT ({keys}) {action}"
 
     def _quoted(self, name: str) -> str:
-        """Quotes an identifier; with the mark `%s` a percent sign is doubled."""
+        """Quotes an identifier; doubles percent signs if the driver's placeholder is `%s`."""
         escaped = name.replace('"', '""')
         return '"' + (escaped if self._mark == "?" else escaped.replace("%", "%%")) + '"'
 
@@ -110,11 +115,10 @@ def connection_to(url: str) -> tuple[Callable[[], Any], str]:
     """Returns a function that connects, and the paramstyle; ConfigError for an invalid address."""
     kind, separator, rest = url.partition("://")
     if kind == "sqlite" and rest.startswith("/") and len(rest) > 1:
-        import sqlite3
-
         return partial(sqlite3.connect, rest[1:], timeout=SQLITE_SECONDS), "qmark"
     if separator and kind in ("postgresql", "postgres"):
         try:
+            # Optional extra postgres.
             import psycopg
         except ImportError:
             raise ConfigError(
@@ -126,7 +130,7 @@ def connection_to(url: str) -> tuple[Callable[[], Any], str]:
 
 def query_id(frame: "DataFrame") -> str:
     """Returns the id of the streaming query that a frame is a micro-batch of."""
-    found = frame.sparkSession.sparkContext.getLocalProperty("sql.streaming.queryId")
+    found = frame.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
     if found is None:
         raise LocalError("not in a streaming query: give the sink a name with query=")
     return found
@@ -135,3 +139,25 @@ def query_id(frame: "DataFrame") -> str:
 def _chunks(rows: Iterable[Any]) -> Iterator[list[tuple[Any, ...]]]:
     iterator = (tuple(row) for row in rows)
     return iter(lambda: list(itertools.islice(iterator, CHUNK)), [])
+
+
+EPOCHS = "barnabas_epochs"
+
+
+def claim(cursor: Any, query: str, batch_id: int, mark: str = "?") -> bool:
+    """Records the micro-batch; returns False if it, or a later one, was recorded before.
+
+    `cursor` is a DB-API cursor in a transaction, `mark` its placeholder for a value.
+    """
+    cursor.execute(
+        f"CREATE TABLE IF NOT EXISTS {EPOCHS} (query TEXT PRIMARY KEY, epoch BIGINT NOT NULL)"
+    )
+    cursor.execute(
+        f"INSERT INTO {EPOCHS} (query, epoch) VALUES ({mark}, -1) ON CONFLICT DO NOTHING",
+        (query,),
+    )
+    cursor.execute(
+        f"UPDATE {EPOCHS} SET epoch = {mark} WHERE query = {mark} AND epoch < {mark}",
+        (batch_id, query, batch_id),
+    )
+    return int(cursor.rowcount) == 1

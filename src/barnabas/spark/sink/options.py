@@ -3,10 +3,15 @@
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.client_settings import producer_settings
-from barnabas.spark.option_values import OptionTexts, check_names
+from barnabas.spark.options import OptionTexts, check_names, producer_settings
+
+if TYPE_CHECKING:
+    # Start-up time: `import barnabas.spark`, and with it the command line and the console, reads
+    # this module, and PySpark takes a second to import.
+    from pyspark.sql.types import StructType
 
 SINK_OPTIONS = (
     "topic",
@@ -16,8 +21,15 @@ SINK_OPTIONS = (
     "includeHeaders",
     "timestampColumn",
 )
-SPARKS_OWN = ("checkpointLocation", "queryName", "path")
+SPARK_OPTIONS = ("checkpointLocation", "queryName", "path")
 """Options that Spark reads itself and also passes to the sink."""
+
+QUERY_ID = "sql.streaming.queryId"
+BATCH_ID = "streaming.sql.batchId"
+"""Local properties of Spark's tasks with the ids of the query and the micro-batch."""
+
+ID_PREFIX = "spark-sink"
+"""Start of all transactional ids of the sink."""
 
 BATCH_BYTES = "524288"
 BUFFER_BYTES = "134217728"
@@ -25,11 +37,35 @@ BUFFER_BYTES = "134217728"
 TRANSACTION_TIMEOUT_MS = "300000"
 
 
+SINK_COLUMNS = {
+    "key": ("binary", "string"),
+    "value": ("binary", "string"),
+    "topic": ("string",),
+    "partition": ("int",),
+    "headers": ("array<struct<key:string,value:binary>>",),
+}
+"""The columns that the sink writes, with their allowed types."""
+
+
 class Guarantee(enum.Enum):
     """The delivery guarantee: how often a row is in the topic after retries."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """Identifies a write: the query, the micro-batch and the task."""
+
+    query_id: str
+    batch_id: int
+    task: int
+    first_attempt: bool = False
+
+    @property
+    def transactional_id(self) -> str:
+        return f"{ID_PREFIX}-{self.query_id}-{self.task}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +83,7 @@ class SinkOptions:
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SinkOptions":
         """Parses the options of a query; ConfigError names the invalid option."""
         texts = OptionTexts(given)
-        check_names(texts, (*SINK_OPTIONS, *SPARKS_OWN))
+        check_names(texts, (*SINK_OPTIONS, *SPARK_OPTIONS))
         texts.flag("includeHeaders", False)
         topic = texts.text("topic")
         if topic is not None and not topic.strip():
@@ -64,7 +100,9 @@ class SinkOptions:
 
 
 def _guarantee(texts: OptionTexts, streaming: bool) -> Guarantee:
-    """A batch write has no epoch that identifies a replay, unless the caller passes one."""
+    """Returns the guarantee. A batch write has no epoch that identifies a replay, unless the caller
+    passes one.
+    """
     named = streaming or texts.text("queryId") is not None
     default = Guarantee.EXACTLY_ONCE if named else Guarantee.AT_LEAST_ONCE
     allowed = tuple(item.value for item in Guarantee)
@@ -86,3 +124,22 @@ def _query_id(texts: OptionTexts, guarantee: Guarantee, streaming: bool) -> str 
 def with_defaults(settings: dict[str, str]) -> dict[str, str]:
     """Adds larger batches than a client's default: tasks send thousands of rows, then flush."""
     return {"batch.size": BATCH_BYTES, "buffer.memory": BUFFER_BYTES, **settings}
+
+
+def check_sink_schema(
+    schema: "StructType", topic: str | None, timestamp_column: str | None = None
+) -> None:
+    """Raises ConfigError for a missing column or a wrong type; other columns are ignored."""
+    kinds = {field.name: field.dataType.simpleString() for field in schema.fields}
+    if "value" not in kinds:
+        raise ConfigError(f"the sink needs a column 'value'; there are: {', '.join(kinds)}")
+    if topic is None and "topic" not in kinds:
+        raise ConfigError("the sink needs the option 'topic' or a column 'topic'")
+    if timestamp_column is not None and kinds.get(timestamp_column) != "timestamp":
+        raise ConfigError(
+            f"timestampColumn={timestamp_column!r}: is not a column of type timestamp"
+        )
+    for name, allowed in SINK_COLUMNS.items():
+        kind = kinds.get(name, allowed[0])
+        if kind not in allowed:
+            raise ConfigError(f"column {name!r} must be {' or '.join(allowed)}, not {kind}")

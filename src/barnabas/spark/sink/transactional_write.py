@@ -1,4 +1,4 @@
-"""Writes exactly once: one transaction per task, with the rows and the micro-batch's number.
+"""Writes rows to topics: at least once, or exactly once with one transaction per task.
 
 Each task of a query has its own transactional id, made of the query's id and the task's number. Its
 transaction contains the rows and the number of the micro-batch, as an offset committed for a group
@@ -25,24 +25,127 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from barnabas.admin import Admin
-from barnabas.clients.producer.column_producer import ColumnProducer
+from barnabas.clients.producer.column_producer import ColumnProducer, Deliveries
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.client_settings import admin_settings
-from barnabas.spark.sink.options import TRANSACTION_TIMEOUT_MS, SinkOptions
-from barnabas.spark.sink.rows import DELIVERY_SECONDS, Sending
+from barnabas.spark.options import admin_settings
+from barnabas.spark.sink.options import SINK_COLUMNS, TRANSACTION_TIMEOUT_MS, Epoch, SinkOptions
 from barnabas.spark.worker_memory import freeze_imports
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+PENDING_BATCHES = 16
+DELIVERY_SECONDS = 600.0
+
+
+@dataclass(slots=True)
+class RowSender:
+    """Sends the rows of one task; `finish` raises the first error of any of them."""
+
+    producer: ColumnProducer
+    topic: str | None
+    timestamp_column: str | None = None
+    rows: int = 0
+    first_topic: str | None = None
+    _pending: list[Deliveries] = field(default_factory=list)
+
+    def send(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Starts to send all rows."""
+        for batch in batches:
+            for topic, rows in self._by_topic(batch):
+                self.first_topic = self.first_topic or topic
+                self._pending.append(self._send(topic, rows))
+            self.rows += batch.num_rows
+            if len(self._pending) > PENDING_BATCHES:
+                self._check()
+
+    def finish(self) -> None:
+        """Waits until all rows are acknowledged."""
+        self.producer.flush(DELIVERY_SECONDS)
+        self._check()
+
+    def _by_topic(self, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """Yields the rows of each topic, in their order."""
+        if self.topic is not None:
+            yield self.topic, batch
+            return
+        topics = batch.column("topic")
+        if topics.null_count:
+            raise LocalError("the column 'topic' is null in a row, and no option names a topic")
+        for topic in topics.unique().to_pylist():
+            yield topic, batch.filter(pc.equal(topics, topic))
+
+    def _send(self, topic: str, batch: pa.RecordBatch) -> Deliveries:
+        columns = {name: batch.column(name) for name in batch.schema.names if name in SINK_COLUMNS}
+        headers = columns.get("headers")
+        if headers is not None and headers.null_count < len(headers):
+            return self._send_one_by_one(topic, batch)
+        return self.producer.send_columns(
+            topic,
+            _bytes(columns["value"]),
+            _bytes(columns.get("key")),
+            columns.get("partition"),
+            _times(batch, self.timestamp_column),
+        )
+
+    def _send_one_by_one(self, topic: str, batch: pa.RecordBatch) -> Deliveries:
+        """Sends record by record: columns cannot hold headers."""
+        deliveries, send = Deliveries(), self.producer.send
+        times = _times(batch, self.timestamp_column)
+        for value, key, pairs, partition, timestamp in zip(
+            _objects(batch, "value"),
+            _objects(batch, "key"),
+            _list(batch, "headers"),
+            _list(batch, "partition"),
+            [None] * batch.num_rows if times is None else times.to_pylist(),
+            strict=True,
+        ):
+            headers = [(pair["key"], pair["value"]) for pair in pairs or ()]
+            deliveries.add_future(send(topic, value, key, headers, partition, timestamp))
+        return deliveries
+
+    def _check(self) -> None:
+        for deliveries in self._pending:
+            deliveries.check()
+        self._pending = [item for item in self._pending if not item.done]
+
+
+def _bytes(column: pa.Array | None) -> pa.Array | None:
+    """Returns a column of bytes or text, which have the same layout, with 32-bit offsets."""
+    if column is None or column.type in (pa.binary(), pa.string()):
+        return column
+    return column.cast(pa.binary())
+
+
+def _list(batch: pa.RecordBatch, name: str) -> list[Any]:
+    if name not in batch.schema.names:
+        return [None] * batch.num_rows
+    found: list[Any] = batch.column(name).to_pylist()
+    return found
+
+
+def _objects(batch: pa.RecordBatch, name: str) -> list[Any]:
+    if name not in batch.schema.names:
+        return [None] * batch.num_rows
+    found: list[Any] = batch.column(name).cast(pa.binary()).to_pylist()
+    return found
+
+
+def _times(batch: pa.RecordBatch, name: str | None) -> pa.Array | None:
+    """Returns timestamps in milliseconds; for null the producer takes the present time."""
+    if name is None:
+        return None
+    millis = batch.column(name).cast(pa.timestamp("ms", tz="UTC"), safe=False)
+    return millis.cast(pa.int64())
+
 
 _log = logging.getLogger("barnabas.spark")
-ID_PREFIX = "spark-sink"
 KEPT_BYTES = 1024 * 1024
 """Rows up to this size are kept in memory until they are committed, for retries."""
 ATTEMPTS = 3
@@ -53,21 +156,7 @@ FRESH_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Epoch:
-    """Identifies a write: the query, the micro-batch and the task."""
-
-    query_id: str
-    batch_id: int
-    task: int
-    first_attempt: bool = False
-
-    @property
-    def transactional_id(self) -> str:
-        return f"{ID_PREFIX}-{self.query_id}-{self.task}"
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
+class CommittedBatch:
     """The committed number of a micro-batch and its number of rows."""
 
     batch_id: int
@@ -79,7 +168,7 @@ class Mark:
         return OffsetAndMetadata(self.batch_id + 1, text)
 
     @classmethod
-    def read(cls, committed: OffsetAndMetadata) -> "Mark":
+    def read(cls, committed: OffsetAndMetadata) -> "CommittedBatch":
         return cls(committed.offset - 1, int(json.loads(committed.metadata)["rows"]))
 
 
@@ -139,10 +228,10 @@ class ProducerCache:
 clients = ProducerCache()
 
 
-def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"]) -> int:
+def write_at_least_once(options: SinkOptions, batches: Iterator[pa.RecordBatch]) -> int:
     """Sends the rows and waits until all are acknowledged; returns their number. A task that runs
     again writes duplicates."""
-    sending = Sending(clients.producer(options.client), options.topic, options.timestamp_column)
+    sending = RowSender(clients.producer(options.client), options.topic, options.timestamp_column)
     try:
         sending.send(batches)
         sending.finish()
@@ -153,7 +242,7 @@ def write_at_least_once(options: SinkOptions, batches: Iterator["pa.RecordBatch"
 
 
 def write_exactly_once(
-    options: SinkOptions, epoch: Epoch, batches: Iterator["pa.RecordBatch"]
+    options: SinkOptions, epoch: Epoch, batches: Iterator[pa.RecordBatch]
 ) -> int:
     """Writes the rows unless they were written before; returns the number of written rows."""
     kept = list(_first(batches))
@@ -178,7 +267,7 @@ def write_exactly_once(
     return last(options, settings, epoch, kept)
 
 
-def _first(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+def _first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yields the batches that have rows, until their size exceeds KEPT_BYTES."""
     size = 0
     for batch in batches:
@@ -193,11 +282,11 @@ def _write_if_missing(
     options: SinkOptions,
     settings: dict[str, str],
     epoch: Epoch,
-    rows: Iterable["pa.RecordBatch"],
+    rows: Iterable[pa.RecordBatch],
 ) -> int:
     try:
         clients.producer(settings).init_transactions()
-        mark = _read_mark(clients.admin(settings), epoch.transactional_id)
+        mark = _committed_batch(clients.admin(settings), epoch.transactional_id)
         if mark is not None and mark.batch_id >= epoch.batch_id:
             _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
             return 0
@@ -211,15 +300,15 @@ def _transaction(
     options: SinkOptions,
     settings: dict[str, str],
     epoch: Epoch,
-    rows: Iterable["pa.RecordBatch"],
+    rows: Iterable[pa.RecordBatch],
 ) -> int:
     producer = clients.producer(settings)
-    sending = Sending(producer, options.topic, options.timestamp_column)
+    sending = RowSender(producer, options.topic, options.timestamp_column)
     try:
         producer.begin_transaction()
         sending.send(rows)
         assert sending.first_topic is not None
-        mark = Mark(epoch.batch_id, sending.rows).render(epoch.query_id)
+        mark = CommittedBatch(epoch.batch_id, sending.rows).render(epoch.query_id)
         # Any existing partition is suitable; the group belongs to this task alone.
         topic_partition = TopicPartition(sending.first_topic, 0)
         group = GroupMetadata(epoch.transactional_id)
@@ -232,18 +321,18 @@ def _transaction(
     return sending.rows
 
 
-def _read_mark(admin: Admin, group: str) -> Mark | None:
+def _committed_batch(admin: Admin, group: str) -> CommittedBatch | None:
     committed = admin.list_group_offsets([group], require_stable=True)[group]
     latest = max(committed.values(), default=None, key=lambda item: item.offset)
-    return None if latest is None else Mark.read(latest)
+    return None if latest is None else CommittedBatch.read(latest)
 
 
-def _check_replay(mark: Mark, epoch: Epoch, rows: int) -> None:
+def _check_replay(mark: CommittedBatch, epoch: Epoch, rows: int) -> None:
     if mark.batch_id == epoch.batch_id and mark.rows != rows:
         raise ReplayError(
             f"micro-batch {epoch.batch_id} of query {epoch.query_id} was written with {mark.rows} "
-            f"rows in task {epoch.task} and comes again with {rows}: its rows were cut into tasks "
-            "differently, so what is missing cannot be told"
+            f"rows in task {epoch.task} and is replayed with {rows}: its rows were distributed to "
+            "tasks differently, so the missing rows cannot be determined"
         )
 
 

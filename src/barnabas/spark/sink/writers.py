@@ -14,20 +14,22 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from barnabas.model.errors import LocalError
-from barnabas.spark.sink.options import Guarantee, SinkOptions
-from barnabas.spark.sink.rows import check_sink_schema
-from barnabas.spark.sink.transactional_write import Epoch, write_at_least_once, write_exactly_once
+from barnabas.spark.sink.options import (
+    BATCH_ID,
+    QUERY_ID,
+    Epoch,
+    Guarantee,
+    SinkOptions,
+    check_sink_schema,
+)
 from barnabas.spark.worker_memory import freeze_imports
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-QUERY_ID = "sql.streaming.queryId"
-BATCH_ID = "streaming.sql.batchId"
-
 
 @dataclass
-class Written(WriterCommitMessage):
+class WrittenRows(WriterCommitMessage):
     """The rows that one task wrote; 0 if an earlier attempt wrote them."""
 
     rows: int
@@ -41,12 +43,11 @@ class BatchWriter(DataSourceArrowWriter):
         self._options = options
         self._query_id = options.query_id or uuid.uuid4().hex
 
-    def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
-        freeze_imports()
+    def write(self, iterator: Iterator["pa.RecordBatch"]) -> WrittenRows:
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
-            return Written(write_at_least_once(self._options, iterator))
+            return _write(self._options, None, iterator)
         epoch = _epoch(_task(), self._query_id, self._options.batch_id)
-        return Written(write_exactly_once(self._options, epoch, iterator))
+        return _write(self._options, epoch, iterator)
 
 
 class StreamWriter(DataSourceStreamArrowWriter):
@@ -60,17 +61,29 @@ class StreamWriter(DataSourceStreamArrowWriter):
         check_sink_schema(schema, options.topic, options.timestamp_column)
         self._options = options
 
-    def write(self, iterator: Iterator["pa.RecordBatch"]) -> Written:
-        freeze_imports()
+    def write(self, iterator: Iterator["pa.RecordBatch"]) -> WrittenRows:
         if self._options.guarantee is Guarantee.AT_LEAST_ONCE:
-            return Written(write_at_least_once(self._options, iterator))
+            return _write(self._options, None, iterator)
         task = _task()
         epoch = _epoch(task, _property(task, QUERY_ID), int(_property(task, BATCH_ID)))
-        return Written(write_exactly_once(self._options, epoch, iterator))
+        return _write(self._options, epoch, iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
         """Does nothing: each task has committed its own transaction."""
         freeze_imports()
+
+
+def _write(
+    options: SinkOptions, epoch: Epoch | None, rows: Iterator["pa.RecordBatch"]
+) -> WrittenRows:
+    """Writes the rows of a task: at least once without an epoch, otherwise exactly once."""
+    # Start-up time: the processes that plan and commit need neither pyarrow nor a producer.
+    from barnabas.spark.sink import transactional_write as sink
+
+    freeze_imports()
+    if epoch is None:
+        return WrittenRows(sink.write_at_least_once(options, rows))
+    return WrittenRows(sink.write_exactly_once(options, epoch, rows))
 
 
 def _epoch(task: TaskContext, query_id: str, batch_id: int) -> Epoch:

@@ -1,4 +1,4 @@
 """The source: topics as rows, for batch reads and streaming queries.
 
-Options, offsets, ranges, admission and planner are pure; the readers use `SimpleConsumer`.
+`options`, `offsets` and `planner` are pure; the readers use `SimpleConsumer`.
 """

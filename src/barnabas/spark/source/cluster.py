@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from barnabas.admin import Admin
-from barnabas.admin.offsets import EARLIEST, LATEST, OffsetSpec
+from barnabas.admin.topic_types import EARLIEST, LATEST, OffsetSpec
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
-from barnabas.spark.client_settings import admin_settings
+from barnabas.spark.options import admin_settings
 from barnabas.spark.source import offsets as positions
 from barnabas.spark.source.offsets import (
     EarliestOffsets,
@@ -34,7 +34,7 @@ from barnabas.spark.source.planner import ClusterView
 
 T = TypeVar("T")
 LIST_SECONDS = 10.0
-AGAIN_SECONDS = 45.0
+FIRST_RESPONSE_SECONDS = 45.0
 _log = logging.getLogger("barnabas.spark")
 
 
@@ -62,7 +62,7 @@ class SourceCluster:
         A subscribed topic that does not exist is an error, except with `may_be_gone`, for a query
         that is already running.
         """
-        return self._again(lambda: self._partitions(may_be_gone))
+        return self._with_retries(lambda: self._partitions(may_be_gone))
 
     def view(self) -> ClusterView:
         """Returns the current ends of all partitions."""
@@ -80,10 +80,10 @@ class SourceCluster:
                 self._known = None  # one of the topics may have been deleted
                 raise
 
-        return self._again(ask)
+        return self._with_retries(ask)
 
     def latest(self, topic_partitions: Iterable[TopicPartition]) -> Offsets:
-        return self._again(lambda: self._listed(dict.fromkeys(topic_partitions, LATEST)))
+        return self._with_retries(lambda: self._listed(dict.fromkeys(topic_partitions, LATEST)))
 
     def resolve(
         self, limit: OffsetLimit, topic_partitions: Iterable[TopicPartition], option: str
@@ -92,7 +92,7 @@ class SourceCluster:
         wanted = sorted(topic_partitions)
         if not wanted:
             return {}
-        return self._again(lambda: self._resolve(limit, wanted, option))
+        return self._with_retries(lambda: self._resolve(limit, wanted, option))
 
     def _known_partitions(self) -> dict[TopicPartition, Uuid]:
         """Returns the partitions of a running query, from the cache while it is fresh."""
@@ -137,7 +137,7 @@ class SourceCluster:
             return found
         missing = [topic_partition for topic_partition in wanted if topic_partition not in found]
         if missing and not may_be_gone:
-            raise ConfigError(f"assign: there is no partition {missing[0]}")
+            raise ConfigError(f"assign: partition {missing[0]} does not exist")
         return {
             topic_partition: found[topic_partition]
             for topic_partition in wanted
@@ -214,13 +214,13 @@ class SourceCluster:
         ).check()
         return {topic_partition: listed.offset or 0 for topic_partition, listed in answers.items()}
 
-    def _again(self, ask: Callable[[], T]) -> T:
+    def _with_retries(self, ask: Callable[[], T]) -> T:
         begin = time.monotonic()
         for left in range(self._options.offset_retries, -1, -1):
             try:
                 found = ask()
             except BarnabasError as error:
-                if not (error.retriable and left) or self._never_reached(begin):
+                if not (error.retriable and left) or self._is_unreachable(begin):
                     raise
                 _log.warning("the request for offsets failed and is retried: %s", error)
             else:
@@ -229,7 +229,7 @@ class SourceCluster:
             self._pause.wait(self._options.offset_retry_ms / 1000)
         raise AssertionError("unreachable")
 
-    def _never_reached(self, begin: float) -> bool:
+    def _is_unreachable(self, begin: float) -> bool:
         """Returns whether no request has succeeded within the client's own timeout: the address is
         probably wrong, and a retry would not help."""
-        return not self._answered and time.monotonic() > begin + AGAIN_SECONDS
+        return not self._answered and time.monotonic() > begin + FIRST_RESPONSE_SECONDS

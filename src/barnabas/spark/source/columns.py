@@ -1,44 +1,32 @@
-"""The source's columns: Spark's own Kafka source's names, types and order, as Arrow batches.
+"""The source's columns as Arrow batches: names, types and order of Spark's own Kafka source.
 
 Fetched batches are decoded into Arrow buffers. This module selects the columns of the requested
-schema, in its order, and casts them to Spark's types. Other columns are not built.
+schema, in its order, casts them to Spark's types, and decodes keys and values by the query's
+options. Other columns are not built. A row that cannot be decoded fails the task, gets null in that
+column, or becomes a dead letter.
 """
 
 import functools
 import struct
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.types import DataType, StructType
 
-from barnabas.model.errors import ConfigError
+from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.model.ids import TopicPartition
+from barnabas.spark.dead_letters import DeadLetter, take_letters
+from barnabas.spark.formats.decoders import Decoder
+from barnabas.spark.formats.decoding import DLQ, FAIL, FormatOptions
+from barnabas.spark.formats.schemas import RAW, as_nullable
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from barnabas.clients.simple import FetchedBatches
 
-_HEADER = StructType([StructField("key", StringType()), StructField("value", BinaryType())])
-_COLUMNS: dict[str, DataType] = {
-    "key": BinaryType(),
-    "value": BinaryType(),
-    "topic": StringType(),
-    "partition": IntegerType(),
-    "offset": LongType(),
-    "timestamp": TimestampType(),
-    "timestampType": IntegerType(),
-    "headers": ArrayType(_HEADER),
-}
 _HEAD = struct.Struct(">qi4xbxxxxhi")
 _HEAD_SIZE = 12
 _LOG_APPEND_TIME_BIT = 0x08
@@ -46,31 +34,6 @@ _NO_TIMESTAMP_TYPE = -1
 _CONSTANTS = ("topic", "partition", "timestampType")
 _CONSTANT_ROWS = 16_384
 _ATTRIBUTES_BEFORE_V2 = 17
-
-
-def source_schema(
-    include_headers: bool, decoded: Mapping[str, DataType] | None = None
-) -> StructType:
-    """Returns the default schema of a query; `decoded` has the types of decoded columns."""
-    kinds = {**_COLUMNS, **(decoded or {})}
-    names = [name for name in _COLUMNS if name != "headers" or include_headers]
-    return StructType([StructField(name, kinds[name]) for name in names])
-
-
-def check_schema(schema: StructType, decoded: Container[str] = ()) -> None:
-    """Raises ConfigError for an unknown column or a wrong type.
-
-    The columns in `decoded` may have any type.
-    """
-    for field in schema.fields:
-        kind = _COLUMNS.get(field.name)
-        if kind is None:
-            raise ConfigError(f"column {field.name!r} is not one of: {', '.join(_COLUMNS)}")
-        if field.name in decoded:
-            continue
-        if field.dataType.simpleString() != kind.simpleString():
-            given, wanted = field.dataType.simpleString(), kind.simpleString()
-            raise ConfigError(f"column {field.name!r} is {wanted}, not {given}")
 
 
 def decoded_names(names: list[str]) -> list[str]:
@@ -81,14 +44,12 @@ def decoded_names(names: list[str]) -> list[str]:
 
 def spark_batch(
     fetched: "FetchedBatches",
-    batch: "pa.RecordBatch",
+    batch: pa.RecordBatch,
     names: list[str],
     decoded: Mapping[str, Any],
 ) -> Any:
     """Returns the columns `names` of a batch, in that order and in Spark's types; those in
     `decoded` are taken from there."""
-    import pyarrow as pa
-
     arrays = [
         decoded[name] if name in decoded else _BUILDERS.get(name, _as_it_is(name))(fetched, batch)
         for name in names
@@ -97,7 +58,7 @@ def spark_batch(
 
 
 def timestamp_types(data: "memoryview") -> list[tuple[int, int]]:
-    """(last offset, timestamp type) of each batch in a fetch, from the headers alone."""
+    """Returns (last offset, timestamp type) of each batch in a fetch, from the headers alone."""
     runs: list[tuple[int, int]] = []
     position = 0
     while position + _HEAD.size <= len(data):
@@ -113,37 +74,30 @@ def timestamp_types(data: "memoryview") -> list[tuple[int, int]]:
     return runs
 
 
-def _timestamp(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
-    import pyarrow as pa
-
+def _timestamp(fetched: "FetchedBatches", batch: pa.RecordBatch) -> pa.Array:
     return batch.column("timestamp").cast(pa.timestamp("us", tz="UTC"))
 
 
-def _topic(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
+def _topic(fetched: "FetchedBatches", batch: pa.RecordBatch) -> pa.Array:
     return _constant(fetched.partition.topic, "string", batch.num_rows)
 
 
-def _partition(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
+def _partition(fetched: "FetchedBatches", batch: pa.RecordBatch) -> pa.Array:
     return _constant(fetched.partition.partition, "int32", batch.num_rows)
 
 
-def _constant(value: object, kind: str, count: int) -> "pa.Array":
+def _constant(value: object, kind: str, count: int) -> pa.Array:
     """Returns a column of one value: a slice of a cached array."""
     length = max(_CONSTANT_ROWS, 1 << (count - 1).bit_length()) if count else 1
     return _repeated(value, kind, length).slice(0, count)
 
 
 @functools.lru_cache(maxsize=64)
-def _repeated(value: object, kind: str, length: int) -> "pa.Array":
-    import pyarrow as pa
-
+def _repeated(value: object, kind: str, length: int) -> pa.Array:
     return pa.repeat(pa.scalar(value, pa.type_for_alias(kind)), length)
 
 
-def _timestamp_type(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
-    import numpy as np
-    import pyarrow as pa
-
+def _timestamp_type(fetched: "FetchedBatches", batch: pa.RecordBatch) -> pa.Array:
     runs = timestamp_types(fetched.data)
     if len({kind for _, kind in runs}) <= 1:
         kind = runs[0][1] if runs else 0
@@ -154,11 +108,8 @@ def _timestamp_type(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.A
     return pa.array(kinds[np.searchsorted(lasts, offsets)], pa.int32())
 
 
-def _headers(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
+def _headers(fetched: "FetchedBatches", batch: pa.RecordBatch) -> pa.Array:
     """Returns null instead of an empty list, as Spark's own source does."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     pair = pa.struct([("key", pa.string()), ("value", pa.binary())])
     kind = pa.list_(pa.field("element", pair))
     headers = batch.column("headers")
@@ -168,7 +119,7 @@ def _headers(fetched: "FetchedBatches", batch: "pa.RecordBatch") -> "pa.Array":
     return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, kind), headers.cast(kind))
 
 
-def _as_it_is(name: str) -> Callable[["FetchedBatches", "pa.RecordBatch"], "pa.Array"]:
+def _as_it_is(name: str) -> Callable[["FetchedBatches", pa.RecordBatch], pa.Array]:
     return lambda _, batch: batch.column(name)
 
 
@@ -179,3 +130,80 @@ _BUILDERS = {
     "timestampType": _timestamp_type,
     "headers": _headers,
 }
+
+
+class DecodeError(BarnabasError):
+    """The key or value of a record does not have the format of the query's options."""
+
+
+@dataclass(slots=True)
+class DecodedRows:
+    """The remaining rows of a batch, their decoded columns, and the dead letters."""
+
+    batch: pa.RecordBatch
+    columns: Mapping[str, Any]
+    letters: list[DeadLetter]
+
+
+@dataclass(frozen=True, slots=True)
+class RowDecoder:
+    """The decoders of the columns that a query reads; empty for raw bytes."""
+
+    decoders: Mapping[str, Decoder]
+    on_error: str
+
+    @classmethod
+    def of(cls, formats: FormatOptions, schema: StructType) -> "RowDecoder":
+        """Returns the decoders of a schema; ConfigError names a column with an impossible type."""
+        wanted = {"key": formats.key, "value": formats.value}
+        decoders: dict[str, Decoder] = {}
+        for field in schema.fields:
+            column = wanted.get(field.name)
+            if column is not None and column.format != RAW:
+                _check_nullable(field.name, field.dataType)
+                decoders[field.name] = column.decoder(field.dataType)
+        return cls(decoders, formats.on_error)
+
+    def decode(self, batch: pa.RecordBatch, topic_partition: TopicPartition) -> DecodedRows:
+        """Returns the decoded rows of a batch of one partition."""
+        if not self.decoders:
+            return DecodedRows(batch, {}, [])
+        columns: dict[str, Any] = {}
+        reasons: dict[int, str] = {}
+        for name, decoder in self.decoders.items():
+            found = decoder.decode(batch.column(name))
+            columns[name] = found.values
+            for row, reason in found.errors.items():
+                reasons.setdefault(row, f"{name} {reason}")
+        if reasons and self.on_error == FAIL:
+            raise _error(batch, topic_partition, reasons)
+        if not reasons or self.on_error != DLQ:
+            return DecodedRows(batch, columns, [])
+        return _without(batch, columns, reasons)
+
+
+def _without(
+    batch: pa.RecordBatch, columns: dict[str, Any], reasons: dict[int, str]
+) -> DecodedRows:
+    letters = list(take_letters(batch, reasons))
+    keep = pa.array([row not in reasons for row in range(batch.num_rows)])
+    kept = {name: column.filter(keep) for name, column in columns.items()}
+    return DecodedRows(batch.filter(keep), kept, letters)
+
+
+def _error(
+    batch: pa.RecordBatch, topic_partition: TopicPartition, reasons: dict[int, str]
+) -> DecodeError:
+    first = min(reasons)
+    offset = batch.column("offset")[first].as_py()
+    return DecodeError(
+        f"{topic_partition} at offset {offset}: {reasons[first]}. "
+        "With on.decode.error=dlq or null the query continues"
+    )
+
+
+def _check_nullable(name: str, kind: DataType) -> None:
+    if isinstance(kind, StructType) and as_nullable(kind) != kind:
+        raise ConfigError(
+            f"column {name!r}: fields cannot be NOT NULL, because decoded values may be null"
+        )

@@ -1,43 +1,29 @@
-"""Types of decoded columns; without a schema they are inferred from the first records.
+"""Infers the type of a decoded column from the first records of the topics.
 
 The inferred type has only the fields of the sample, and a query that is started again may infer
 another type. Inference is for interactive use; pipelines should declare a schema.
 """
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType, StructType
 
 from barnabas.model.errors import ConfigError
+from barnabas.spark.formats.decoding import ColumnFormat
 from barnabas.spark.formats.json_values import inferred_type
-from barnabas.spark.formats.options import RAW, ColumnFormat
 from barnabas.spark.formats.schemas import as_nullable
-from barnabas.spark.source.offset_ranges import OffsetRange
+from barnabas.spark.source.cluster import SourceCluster
 from barnabas.spark.source.offsets import EarliestOffsets, LatestOffsets
 from barnabas.spark.source.options import SourceOptions
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
-def decoded_types(options: SourceOptions) -> Mapping[str, DataType]:
-    """Returns the types of the key and value columns that are not bytes."""
-    found: dict[str, DataType] = {}
-    for name, column in (("key", options.formats.key), ("value", options.formats.value)):
-        if column.inferred:
-            found[name] = _inferred(name, column, options)
-        elif column.format != RAW:
-            found[name] = column.column_type()
-    return found
+from barnabas.spark.source.planner import OffsetRange
+from barnabas.spark.source.range_reader import read_ranges
 
 
-def type_of_sample(values: "pa.Array") -> DataType:
+def type_of_sample(values: pa.Array) -> DataType:
     """Returns the common type of JSON values; ValueError if there is none."""
-    import pyarrow as pa
-
     try:
         kind = inferred_type(values)
     except pa.ArrowInvalid:
@@ -50,23 +36,19 @@ def type_of_sample(values: "pa.Array") -> DataType:
     return as_nullable(spark) if isinstance(spark, StructType) else spark
 
 
-def _inferred(name: str, column: ColumnFormat, options: SourceOptions) -> DataType:
+def inferred_column(name: str, column: ColumnFormat, options: SourceOptions) -> DataType:
+    """Returns the inferred type of a column; ConfigError names its option."""
     option = f"{name}.schema"
     values = _sample(name, column.sample, options)
     if not len(values):
-        raise ConfigError(f"{option}: there is no record to infer it from; give a schema")
+        raise ConfigError(f"{option}: the topics have no record to infer it from; give a schema")
     try:
         return type_of_sample(values)
     except ValueError as error:
         raise ConfigError(f"{option}: cannot be inferred, {error}; give a schema") from None
 
 
-def _sample(name: str, count: int, options: SourceOptions) -> "pa.Array":
-    import pyarrow as pa
-
-    from barnabas.spark.source.cluster import SourceCluster
-    from barnabas.spark.source.range_reader import read_ranges
-
+def _sample(name: str, count: int, options: SourceOptions) -> pa.Array:
     cluster = SourceCluster(options)
     try:
         topic_partitions = cluster.partitions()
@@ -88,8 +70,6 @@ def _sample(name: str, count: int, options: SourceOptions) -> "pa.Array":
 
 def _plain(kind: Any) -> Any:
     """Returns a type in which timestamps and nulls that Arrow inferred are strings."""
-    import pyarrow as pa
-
     if pa.types.is_struct(kind):
         return pa.struct([(item.name, _plain(item.type)) for item in kind])
     if pa.types.is_list(kind):

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.client_settings import consumer_settings
-from barnabas.spark.formats.options import FORMAT_OPTIONS, FormatOptions
-from barnabas.spark.option_values import OptionTexts, check_names
+from barnabas.spark.formats.decoding import FORMAT_OPTIONS, FormatOptions
+from barnabas.spark.options import OptionTexts, check_names, consumer_settings
 from barnabas.spark.source.offsets import (
     EARLIEST,
     GROUP_PREFIX,

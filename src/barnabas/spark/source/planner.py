@@ -1,19 +1,199 @@
-"""Plans the next micro-batch of a streaming query: its end, and the records that are lost. Pure.
+"""Plans what a query reads: ranges of offsets, their tasks, limits per trigger, lost records. Pure.
+
+A micro-batch that is replayed after a crash must be split as it was the first time; otherwise a
+sink that skips finished tasks would skip the wrong rows. So ranges and tasks depend only on the
+offsets and the options, not on the number of cores or the present state of the cluster.
+
+Spark's Python API has no composite limit and no delay, so the minimum, the maximum and the longest
+delay per trigger are applied here; the caller passes the time.
 
 A loss is derived only from the start and end of the log and the topic id. A gap inside the log,
-from compaction, an aborted transaction or a marker, is not a loss.
-
-A topic that was deleted and created again has another topic id. Two micro-batches handle it, so
-that a replay depends on the offsets alone: the first removes its partitions from the offsets, the
-second adds them as new partitions, which begin at 0.
+from compaction, an aborted transaction or a marker, is not a loss. A topic that was deleted and
+created again has another topic id. Two micro-batches handle it, so that a replay depends on the
+offsets alone: the first removes its partitions from the offsets, the second adds them as new
+partitions, which begin at 0.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql.datasource import InputPartition
 
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.spark.source.offsets import Offsets
+
+PACKED_RECORDS = 10_000
+"""Small ranges share a task up to this many offsets: a task takes at least 10 ms."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OffsetRange:
+    """Offsets `start` to `end` (exclusive) of one partition.
+
+    `fresh` marks a partition that the query has not read before. It is read from its earliest
+    record, so records that retention deleted before are not a loss.
+    """
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+    fresh: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of offsets; compaction and transactions may leave fewer records."""
+        return self.end - self.start
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+def ranges_between(
+    start: Mapping[TopicPartition, int], end: Mapping[TopicPartition, int]
+) -> list[OffsetRange]:
+    """Returns the sorted ranges between two sets of offsets.
+
+    A partition that is missing in `start` is new and begins at 0. One that ends before it starts
+    was truncated: none of it is read.
+    """
+    ranges = [
+        OffsetRange(
+            topic_partition.topic,
+            topic_partition.partition,
+            start.get(topic_partition, 0),
+            until,
+            topic_partition not in start,
+        )
+        for topic_partition, until in end.items()
+    ]
+    return sorted(item for item in ranges if item.size > 0)
+
+
+def split_ranges(
+    ranges: Iterable[OffsetRange],
+    *,
+    min_partitions: int | None = None,
+    max_records: int | None = None,
+) -> list[OffsetRange]:
+    """Splits ranges so that none exceeds `max_records`, then so that there are about
+    `min_partitions`, the larger ones first."""
+    cut = list(ranges)
+    if max_records is not None:
+        cut = [part for item in cut for part in _split(item, -(-item.size // max_records))]
+    if min_partitions is not None and len(cut) < min_partitions:
+        cut = _split_to(cut, min_partitions)
+    return cut
+
+
+def pack_ranges(
+    ranges: Iterable[OffsetRange], limit: int = PACKED_RECORDS
+) -> list[tuple[OffsetRange, ...]]:
+    """Groups neighbouring ranges into tasks of up to `limit` offsets; a larger one stays alone."""
+    tasks: list[list[OffsetRange]] = []
+    room = 0
+    for item in ranges:
+        if not tasks or item.size > room:
+            tasks.append([])
+            room = limit
+        tasks[-1].append(item)
+        room -= item.size
+    return [tuple(task) for task in tasks]
+
+
+def _split_to(ranges: list[OffsetRange], count: int) -> list[OffsetRange]:
+    total = sum(item.size for item in ranges)
+    small = {item for item in ranges if item.size * count <= total}
+    large_total = total - sum(item.size for item in small)
+    left = count - len(small)
+    parts: list[OffsetRange] = []
+    for item in ranges:
+        if item in small:
+            parts.append(item)
+        else:
+            parts.extend(_split(item, max(1, round(item.size * left / large_total))))
+    return parts
+
+
+def _split(item: OffsetRange, count: int) -> list[OffsetRange]:
+    count = max(1, min(count, item.size))
+    bounds = [item.start + item.size * number // count for number in range(count + 1)]
+    return [replace(item, start=low, end=high) for low, high in itertools.pairwise(bounds)]
+
+
+@dataclass
+class RangesPartition(InputPartition):
+    """Pickled to an executor; holds no connection and no data. `index` is its place in the plan."""
+
+    ranges: tuple[OffsetRange, ...]
+    index: int
+
+
+@dataclass(slots=True)
+class TriggerLimits:
+    """Owned by the driver side of one query. `last_ms` is the time of the last micro-batch."""
+
+    max_offsets: int | None
+    min_offsets: int | None
+    max_delay_ms: int
+    last_ms: int | None = None
+
+    def admit(
+        self,
+        start: Mapping[TopicPartition, int],
+        latest: Mapping[TopicPartition, int],
+        now_ms: int,
+    ) -> Offsets:
+        """Returns the end of the next micro-batch; `start` if it should wait for more records."""
+        if self._too_few(start, latest, now_ms):
+            return dict(start)
+        self.last_ms = now_ms
+        if self.max_offsets is None:
+            return dict(latest)
+        return rate_limit(self.max_offsets, start, latest)
+
+    def _too_few(
+        self,
+        start: Mapping[TopicPartition, int],
+        latest: Mapping[TopicPartition, int],
+        now_ms: int,
+    ) -> bool:
+        if self.min_offsets is None or self.last_ms is None or start.keys() != latest.keys():
+            return False
+        if now_ms - self.last_ms >= self.max_delay_ms:
+            return False
+        return (
+            sum(latest[topic_partition] - begin for topic_partition, begin in start.items())
+            < self.min_offsets
+        )
+
+
+def rate_limit(
+    limit: int, start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int]
+) -> Offsets:
+    """Returns the ends of about `limit` offsets, in proportion to the backlog of each partition.
+
+    A partition with a backlog gets at least one offset, so that a small one does not starve beside
+    a large one. The sum may therefore exceed the limit by the number of partitions.
+    """
+    sizes = {
+        topic_partition: max(end - start.get(topic_partition, 0), 0)
+        for topic_partition, end in latest.items()
+    }
+    total = sum(sizes.values())
+    if total <= limit:
+        return dict(latest)
+    ends: Offsets = {}
+    for topic_partition, size in sizes.items():
+        share = max(limit * size // total, 1) if size else 0
+        ends[topic_partition] = (
+            start.get(topic_partition, 0) + share if size else latest[topic_partition]
+        )
+    return ends
+
 
 DELETED = "the topic or partition was deleted"
 RECREATED = "the topic was deleted and created again"

@@ -3,10 +3,15 @@
 Runs in Spark's Python workers, which execute many tasks: consumers with their connections and
 metadata are cached per process and settings. The simple consumer handles leader changes; offsets
 that no longer exist are handled here.
+
+While one fetch is decoded, the next is in flight. The task itself sends the first fetch: most
+micro-batches end with it, and a thread would delay them. After that one thread per worker process
+fetches one response ahead. The thread and the task never use the consumer at the same time.
 """
 
 import logging
 import os
+import struct
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,19 +25,76 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.arrow import take_arrow
-from barnabas.spark.formats.options import DLQ
-from barnabas.spark.source.columns import decoded_names, spark_batch
-from barnabas.spark.source.dead_letter_box import DeadLetterBox
-from barnabas.spark.source.decoded_rows import RowDecoder
-from barnabas.spark.source.fetching import Prefetch
-from barnabas.spark.source.input_partition import RangesPartition
-from barnabas.spark.source.offset_ranges import OffsetRange
+from barnabas.spark.dead_letters import DeadLetterWriter
+from barnabas.spark.formats.decoding import DLQ
+from barnabas.spark.source.columns import RowDecoder, decoded_names, spark_batch
 from barnabas.spark.source.options import SourceOptions
-from barnabas.spark.source.planner import DataLossError, Loss, log_end_loss, log_start_loss
+from barnabas.spark.source.planner import (
+    DataLossError,
+    Loss,
+    OffsetRange,
+    RangesPartition,
+    log_end_loss,
+    log_start_loss,
+)
 from barnabas.spark.worker_memory import freeze_imports, keep_freed_memory
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_HEAD = struct.Struct(">qi4xb6xi")
+_HEAD_SIZE = 12
+_BATCH_MAGIC = 2
+
+Fetch = Callable[[int], FetchedBatches]
+
+
+class Prefetch:
+    """The fetches of one range, by offset. Close it to release the consumer."""
+
+    def __init__(self, fetch: Fetch, pool: Callable[[], ThreadPoolExecutor], end: int) -> None:
+        self._fetch = fetch
+        self._pool = pool
+        self._end = end
+        self._ahead: tuple[int, Future[FetchedBatches]] | None = None
+
+    def get(self, position: int) -> FetchedBatches:
+        """Returns the batches from an offset on and starts the next fetch."""
+        fetched = self._take(position)
+        following = following_offset(fetched.data, position)
+        if position < following < self._end:
+            self._ahead = following, self._pool().submit(self._fetch, following)
+        return fetched
+
+    def close(self) -> None:
+        """Waits for the fetch in flight and discards it."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and not ahead[1].cancel():
+            ahead[1].exception()
+
+    def _take(self, position: int) -> FetchedBatches:
+        ahead, self._ahead = self._ahead, None
+        if ahead is None:
+            return self._fetch(position)
+        at, future = ahead
+        if at == position:
+            return future.result()
+        future.exception()
+        return self._fetch(position)
+
+
+def following_offset(data: memoryview, position: int) -> int:
+    """Returns the offset to fetch after `data`, from the headers of its complete batches."""
+    at = 0
+    while at + _HEAD.size <= len(data):
+        base, length, magic, delta = _HEAD.unpack_from(data, at)
+        at += _HEAD_SIZE + max(length, 1)
+        if at > len(data):
+            break
+        last = base + delta if magic >= _BATCH_MAGIC else base
+        position = max(position, last + 1)
+    return position
+
 
 BATCH_BYTES = 24 * 1024 * 1024
 """The approximate size of a batch for Spark, estimated from the rows before."""
@@ -62,7 +124,7 @@ class ConsumerCache:
         return consumer
 
     def ahead(self) -> ThreadPoolExecutor:
-        """The thread that fetches ahead."""
+        """Returns the thread that fetches ahead."""
         self._after_fork()
         if self._ahead is None:
             self._ahead = ThreadPoolExecutor(1, "fetch-ahead")
@@ -96,7 +158,7 @@ def read_task(
     """Yields all records of a task's ranges as batches for Spark."""
     columns = schema.fieldNames()
     rows = RowDecoder.of(options.formats, schema)
-    box = DeadLetterBox.of_source(options, task.index)
+    box = DeadLetterWriter.of_source(options, task.index)
     # A dead letter contains the whole record.
     wanted = None if options.formats.on_error == DLQ else decoded_names(columns)
     for fetched, batch in read_ranges(task.ranges, options, wanted):

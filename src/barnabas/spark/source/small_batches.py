@@ -1,22 +1,22 @@
-"""Experimental: small micro-batches, read by the driver and handed to Spark with their plan.
+"""Experimental: the driver reads small micro-batches and hands the records to Spark with the plan.
 
-The option `smallBatchesOnDriver=true` turns this on. It depends on a private class of PySpark.
+The option `smallBatchesOnDriver=true` turns this on; it is off by default, because it depends on a
+private class of PySpark.
 
 A Python process beside the task costs a micro-batch of a few records more than reading them does.
-Spark's engine takes the records of a micro-batch from the driver, keeps them as a block, and lets
-the task read the block; when the block is not to be had, the task reads the range as ever. It
-offers this to readers that it wraps itself (`simpleStreamReader`) and knows them by the class of
-the wrapper, so a reader with records to hand over shows that class while they are asked for.
+Spark's engine can take the records of a micro-batch from the driver, store them as a block, and let
+the task read the block; without the block the task reads the range itself. Spark offers this only
+to readers that it wraps itself (`simpleStreamReader`) and recognises them by the class of the
+wrapper. So a reader reports that class while it has records to hand over.
 
-Only what is small comes this way: few records of few partitions, undecoded, that come with the
-first fetch of each. Anything else, an error too, is left to the task, which knows what to do.
+Only small micro-batches are read this way: few records of few partitions, undecoded, that the first
+fetch of each partition returns. Everything else, including errors, is left to the task.
 
-Between the question for a micro-batch's end and the one for its plan Spark writes its own log, and
-the rows are read in that time, by another thread.
+Spark writes its own log between its requests for the end and for the plan of a micro-batch; another
+thread reads the rows in that time.
 
-A fetch brings at least a whole batch, often many times what a small micro-batch takes. What it
-brought is kept for the range that begins where this one ended, and for no other: a partition that
-was begun anew, or has been read by a task in between, is fetched again.
+A fetch returns at least one complete batch, often much more than a small micro-batch needs. The
+rest is kept for the range that begins where this one ended, and is not used for any other range.
 """
 
 import logging
@@ -29,8 +29,8 @@ from pyspark.sql.types import StructType
 
 from barnabas.model.errors import BarnabasError
 from barnabas.spark.source.columns import decoded_names, spark_batch
-from barnabas.spark.source.input_partition import RangesPartition
 from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.planner import RangesPartition
 from barnabas.spark.source.range_reader import read_ahead, read_at_once
 
 if TYPE_CHECKING:
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 
     from barnabas.clients.simple import FetchedBatches
     from barnabas.model.ids import TopicPartition
-    from barnabas.spark.source.offset_ranges import OffsetRange
+    from barnabas.spark.source.planner import OffsetRange
 
     Ranges = tuple[OffsetRange, ...]
 
 try:
-    from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as HANDS_OVER
-except ImportError:  # other versions of Spark: the tasks read everything
-    HANDS_OVER = None  # type: ignore[assignment,misc]
+    from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as READER_WRAPPER
+except ImportError:  # in other versions of Spark the tasks read everything
+    READER_WRAPPER = None  # type: ignore[assignment,misc]
 
 MOST_RECORDS = 1000
 MOST_RANGES = 8
-GIVE_WAY_SECONDS = 0.001
+YIELD_SECONDS = 0.001
 """A pause, so that replies that Spark waits for are sent first: both need the interpreter lock."""
 _log = logging.getLogger("barnabas.spark")
 
@@ -63,7 +63,7 @@ class SmallBatches:
         # Spark compares the schema of the records with its own, including metadata, and the columns
         # of a table in its catalog have metadata.
         plain = not decoded and not any(field.metadata for field in schema.fields)
-        self._possible = HANDS_OVER is not None and options.read_on_driver and plain
+        self._possible = READER_WRAPPER is not None and options.read_on_driver and plain
         self._ready: list[pa.RecordBatch] | None = None
         self._kept: dict[TopicPartition, FetchedBatches] = {}
         self._ahead: tuple[Ranges, Future[list[pa.RecordBatch] | None]] | None = None
@@ -71,13 +71,13 @@ class SmallBatches:
     @property
     def shown_class(self) -> type[Any] | None:
         """The class to imitate while there are records to hand over."""
-        return None if self._ready is None else HANDS_OVER
+        return None if self._ready is None else READER_WRAPPER
 
     def begin(self, tasks: Sequence[RangesPartition]) -> None:
         """Starts to read the only task of the next micro-batch, if it is small."""
         ranges = self._small_ranges(tasks)
         if self._ahead is None and ranges is not None:
-            self._ahead = ranges, read_ahead(lambda: self._give_way(ranges))
+            self._ahead = ranges, read_ahead(lambda: self._yield_and_read(ranges))
 
     def plan(self, tasks: Sequence[RangesPartition]) -> None:
         """Reads the only task of a micro-batch, if it is small, or takes the started read."""
@@ -92,6 +92,7 @@ class SmallBatches:
             self._ready = self._read(ranges)
 
     def take(self) -> "Iterator[pa.RecordBatch] | None":
+        """Returns the records of the planned micro-batch once; None if the task must read them."""
         ready, self._ready = self._ready, None
         return None if ready is None else iter(ready)
 
@@ -102,8 +103,8 @@ class SmallBatches:
         small = len(ranges) <= MOST_RANGES and sum(item.size for item in ranges) <= MOST_RECORDS
         return ranges if small else None
 
-    def _give_way(self, ranges: "Ranges") -> "list[pa.RecordBatch] | None":
-        threading.Event().wait(GIVE_WAY_SECONDS)
+    def _yield_and_read(self, ranges: "Ranges") -> "list[pa.RecordBatch] | None":
+        threading.Event().wait(YIELD_SECONDS)
         return self._read(ranges)
 
     def _read(self, ranges: "Ranges") -> "list[pa.RecordBatch] | None":

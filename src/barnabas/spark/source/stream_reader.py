@@ -2,11 +2,17 @@
 
 The reader exists in one process per query, which plans, and pickled in the tasks of the executors,
 which read. Spark passes offsets as JSON; `planner` computes with them.
+
+A query with a limit per trigger requests the latest offsets for the next micro-batch while the
+current one is processed (`LookAhead`). The result is used only if the backlog exceeds the limit:
+records that arrived since then do not change the next micro-batch. With a smaller backlog the
+offsets are requested again when Spark needs them, so that no record waits longer than necessary.
 """
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -19,25 +25,90 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from barnabas.model.ids import Uuid
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.runtime.clock import SystemClock
-from barnabas.spark.source.admission import Admission
-from barnabas.spark.source.columns import check_schema
-from barnabas.spark.source.decoded_rows import RowDecoder
-from barnabas.spark.source.input_partition import RangesPartition
-from barnabas.spark.source.look_ahead import LookAhead
-from barnabas.spark.source.offset_ranges import pack_ranges, ranges_between, split_ranges
+from barnabas.spark.source.columns import RowDecoder
 from barnabas.spark.source.offsets import LatestOffsets, OffsetJson, Offsets, read, render
 from barnabas.spark.source.options import SourceOptions
-from barnabas.spark.source.planner import Advance, ClusterView, DataLossError, advance
+from barnabas.spark.source.planner import (
+    Advance,
+    ClusterView,
+    DataLossError,
+    RangesPartition,
+    TriggerLimits,
+    advance,
+    pack_ranges,
+    ranges_between,
+    split_ranges,
+)
 from barnabas.spark.source.range_reader import read_task
+from barnabas.spark.source.schema import check_schema
 from barnabas.spark.source.small_batches import SmallBatches
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from barnabas.spark.source.cluster import SourceCluster
-    from barnabas.spark.source.group_mirror import GroupMirror
+    from barnabas.spark.source.group_offsets import GroupMirror
+
+FRESH_SECONDS = 1.0
+"""An older view is discarded: partitions may have been added, deleted or truncated."""
+YIELD_SECONDS = 0.004
+"""A pause, so that the plan that Spark waits for is sent first: both need the interpreter lock."""
+
+
+class LookAhead:
+    """Owned by the driver side of one query. With `limit` None it does nothing."""
+
+    def __init__(self, ask: Callable[[], ClusterView], limit: int | None) -> None:
+        self._ask = ask
+        self._limit = limit
+        self._pause = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._seen: tuple[float, ClusterView] | None = None
+
+    def begin(self) -> None:
+        """Starts the request in another thread."""
+        if self._limit is None or self._thread is not None:
+            return
+        self._thread = threading.Thread(target=self._look, name="look-ahead", daemon=True)
+        self._thread.start()
+
+    def take(self, start: Mapping[TopicPartition, int]) -> ClusterView | None:
+        """Returns the view, if it is sufficient for a query whose position is `start`."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return None
+        thread.join()
+        seen, self._seen = self._seen, None
+        if seen is None or time.monotonic() - seen[0] > FRESH_SECONDS:
+            return None
+        return seen[1] if self._enough(start, seen[1].latest) else None
+
+    def close(self) -> None:
+        """Waits for the thread. Close the cluster first: that ends a request in flight."""
+        self._pause.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _look(self) -> None:
+        self._pause.wait(YIELD_SECONDS)
+        begin = time.monotonic()
+        try:
+            self._seen = begin, self._ask()
+        except BarnabasError:
+            self._seen = None  # the request is repeated by the planner, which reports the error
+
+    def _enough(
+        self, start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int]
+    ) -> bool:
+        assert self._limit is not None
+        if start.keys() != latest.keys():
+            return False
+        ahead = [latest[topic_partition] - position for topic_partition, position in start.items()]
+        return min(ahead, default=0) >= 0 and sum(ahead) >= self._limit
+
 
 LONG_POLL_MS = 100
 LOOK_AGAIN_SECONDS = 0.02
@@ -117,8 +188,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _plan(self) -> "QueryPlanning":
         if self._planning is None:
+            # Start-up time: each of Spark's processes imports only what it needs.
             from barnabas.spark.source.cluster import SourceCluster
-            from barnabas.spark.source.group_mirror import GroupMirror
+            from barnabas.spark.source.group_offsets import GroupMirror
 
             options = self._options
             mirror = None if options.group is None else GroupMirror(options.client, options.group)
@@ -163,7 +235,7 @@ class QueryPlanning:
         self._target: ClusterView | None = None
         self._known_ids: dict[str, Uuid] = {}
         self._ahead = LookAhead(cluster.view, options.max_offsets_per_trigger)
-        self._admission = Admission(
+        self._admission = TriggerLimits(
             options.max_offsets_per_trigger,
             options.min_offsets_per_trigger,
             options.max_trigger_delay_ms,

@@ -1,46 +1,53 @@
-"""From a topology to queries ready to start: schemas, topics that have to exist, settings."""
+"""Prepares the queries of a topology: session, schemas, lost state, topics.
 
+A stateful query without its checkpoint starts with empty state: a count of 2 would silently become
+1 if its source no longer has the first record. A query that writes an internal topic would write
+every record there a second time. `LostState` detects such queries before they start.
+"""
+
+import logging
+from collections.abc import Iterable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as sf
+from pyspark.sql.pandas import functions as kinds
 
-from barnabas.admin import Admin
+from barnabas.admin import EARLIEST, LATEST, Admin
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
 from barnabas.spark import register, session
-from barnabas.spark.client_settings import ClusterSettings
-from barnabas.streams.engine.folding import columns_of, last_changes
-from barnabas.streams.engine.grouping import grouped
-from barnabas.streams.engine.joining import chosen, joined_streams
-from barnabas.streams.engine.lost_state import LostState
-from barnabas.streams.engine.lowering import lower
-from barnabas.streams.engine.maintained import results
+from barnabas.spark.options import ClusterSettings
+from barnabas.streams.engine.lowering import batch_frame
 from barnabas.streams.engine.row_errors import ErrorHandling
-from barnabas.streams.engine.rows import META, empty_rows, read_topic, resolved
-from barnabas.streams.engine.stage_query import Setting, StageQuery
+from barnabas.streams.engine.rows import (
+    resolved,
+)
+from barnabas.streams.engine.stage_query import QueryContext, StageQuery
+from barnabas.streams.engine.state import Folder
+from barnabas.streams.errors import LostStateError
 from barnabas.streams.nodes import (
-    Aggregate,
-    Fold,
-    Join,
-    Node,
-    Source,
-    StreamJoin,
-    StreamTableJoin,
+    RowSink,
     Through,
     Topic,
+    TopicSource,
+    TopologyNode,
+    ViewSink,
 )
-from barnabas.streams.stages import Plan, plan
-from barnabas.streams.topic_creation import create_written_topics
-from barnabas.streams.topology import Function, Topology, walk
+from barnabas.streams.stages import Plan
+from barnabas.streams.topics import create_written_topics
+from barnabas.streams.topology import Function, Topology
+from barnabas.streams.views import count_rows
 
 STATE_SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # Each micro-batch writes what changed, not all files that changed.
+    # Each micro-batch writes a changelog instead of the complete changed files.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    # Plans that depend on what was seen at run time are not the same when they are run again.
+    # Adaptive plans depend on run-time statistics, so a replayed micro-batch could differ.
     "spark.sql.adaptive.enabled": "false",
-    # Spark would wait for ever for a query that does not stop; now it says so.
+    # Without a limit Spark would wait indefinitely for a query that does not stop.
     "spark.sql.streaming.stopTimeout": "120s",
 }
 COPIED_SETTINGS = (
@@ -57,18 +64,19 @@ def assemble(
     checkpoint: str,
     lost_state: str = "refuse",
 ) -> list[StageQuery]:
-    """The queries of a topology in their order; the topics they write exist afterwards.
+    """Returns the queries of a topology in their order; the topics that they write exist
+    afterwards.
 
-    LostStateError if a query's checkpoint is gone, unless `lost_state` is "rebuild".
+    Raises LostStateError if the checkpoint of a query is gone, unless `lost_state` is "rebuild".
     """
     own = own_session(spark, topology.functions)
-    made = plan(topology)
+    made = topology.plan()
     topics = known_topics(made, topology, own)
     handling = ErrorHandling(topology, cluster.producer())
-    setting = Setting(own, cluster, checkpoint, topics, handling)
+    context = QueryContext(own, cluster, checkpoint, topics, handling)
     directory = checkpoint.rstrip("/")
     queries = [
-        StageQuery(stage, setting, f"{topology.name}-{stage.name}", f"{directory}/{stage.name}")
+        StageQuery(stage, context, f"{topology.name}-{stage.name}", f"{directory}/{stage.name}")
         for stage in made.stages
     ]
     with Admin(cluster.admin()) as admin:
@@ -82,12 +90,12 @@ def assemble(
 
 
 def own_session(spark: SparkSession | None, functions: tuple[Function, ...] = ()) -> SparkSession:
-    """A session with state in RocksDB; the caller's settings stay as they are."""
+    """Returns a session with state in RocksDB; the caller's session keeps its settings."""
     made = (spark or session()).newSession()
     register(made)
-    # Spark looks a data source in Python up in the session that is active in its thread: a new
-    # thread has none, until a frame is made in it.
-    made.createDataFrame([], "nothing int")
+    # Spark looks up a Python data source in the active session of the thread. A new thread has no
+    # active session until a frame is created in it.
+    made.createDataFrame([], "unused int")
     for name, value in STATE_SETTINGS.items():
         made.conf.set(name, value)
     if spark is not None:
@@ -98,99 +106,108 @@ def own_session(spark: SparkSession | None, functions: tuple[Function, ...] = ()
     return made
 
 
-def _register(spark: SparkSession, function: Function) -> None:
-    from pyspark.sql.pandas import functions as kinds
+def known_topics(made: Plan, topology: Topology, spark: SparkSession) -> dict[TopologyNode, Topic]:
+    """Returns the topics of sources as defined, and those of cuts with the schema of the written
+    rows.
+    """
+    frames: dict[TopologyNode, DataFrame] = {}
+    topics: dict[TopologyNode, Topic] = {}
+    for node in topology.nodes():
+        if isinstance(node, TopicSource):
+            topics[node] = node.topic
+        elif node in made.cuts:
+            written = node.parent if isinstance(node, Through) else node
+            topics[node] = resolved(made.cuts[node], batch_frame(written, frames, spark, None))
+    return topics
 
+
+def _register(spark: SparkSession, function: Function) -> None:
     make: Any = kinds.arrow_udf if function.style == "arrow" else kinds.pandas_udf
     spark.udf.register(function.name, make(function.function, function.returns))
 
 
-# --- schemas, without data ---
+_log = logging.getLogger("barnabas.streams")
 
 
-def known_topics(made: Plan, topology: Topology, spark: SparkSession) -> dict[Node, Topic]:
-    """Sources as they say, and cuts with the schema of what is written there."""
-    frames: dict[Node, DataFrame] = {}
-    topics: dict[Node, Topic] = {}
-    for node in topology.nodes():
-        if isinstance(node, Source):
-            topics[node] = node.topic
-        elif node in made.cuts:
-            written = node.parent if isinstance(node, Through) else node
-            topics[node] = resolved(made.cuts[node], _static(written, frames, spark, None))
-    return topics
+class LostState:
+    """Detects lost checkpoints of one topology, before its queries start."""
 
+    def __init__(self, made: Plan, queries: list[StageQuery], admin: Admin) -> None:
+        self._queries = queries
+        self._admin = admin
+        self._internal = {
+            topic.name
+            for node, topic in made.cuts.items()
+            if not (isinstance(node, Through) and node.topic is not None)
+        }
 
-def empty_frame(node: Node, spark: SparkSession) -> DataFrame:
-    """No rows of a node, with its columns."""
-    return _static(node, {}, spark, None)
+    def refuse(self) -> None:
+        """Raises LostStateError for the first query whose checkpoint is gone; names the
+        remedies."""
+        for query in self._queries:
+            evidence = self._evidence(query)
+            if evidence is not None:
+                raise LostStateError(
+                    f"query {query.name} has no checkpoint in {query.checkpoint}, but {evidence} "
+                    "already: its state is lost, and results computed without it would be wrong. "
+                    "Restore the checkpoint directory from a copy that is as new as the output; or "
+                    "compute everything again from the source topics with "
+                    "Runner(..., lost_state='rebuild'). Use 'rebuild' also if this query is new "
+                    "and another program has written to its output"
+                )
 
+    def rebuild(self) -> bool:
+        """Deletes everything that a complete new computation replaces, if a checkpoint is gone.
 
-def bounded_frame(node: Node, spark: SparkSession, cluster: ClusterSettings) -> DataFrame:
-    """All rows of a node, as a batch computes them."""
-    frame = _static(node, {}, spark, cluster)
-    return frame.where(~sf.col("_tombstone")) if node.is_table else frame
+        Deletes internal topics, views and the remaining checkpoints of the topology. Output topics
+        keep their records: keys that the sources no longer have keep their last value. Returns
+        whether a checkpoint was gone.
+        """
+        lost = [query.name for query in self._queries if self._evidence(query) is not None]
+        if not lost:
+            return False
+        _log.info("query %s has no checkpoint: everything is computed from the sources", lost[0])
+        for query in self._queries:
+            folder = Folder(query.context.spark, query.context.checkpoint)
+            for name in (query.stage.name, f"{query.stage.name}-state"):
+                folder.delete(name)
+            for sink in query.stage.outputs:
+                if isinstance(sink, ViewSink):
+                    count_rows(sink.path, sink.name, delete=True)
+        self._delete_topics(self._internal)
+        return True
 
+    def _evidence(self, query: StageQuery) -> str | None:
+        """Returns the evidence that a query without a checkpoint has run before, or None."""
+        writes_internal = any(topic in self._internal for topic in query.written_topics)
+        if query.stage.core is None and not writes_internal:
+            return None  # without state a new run repeats records, but none of them is wrong
+        if Folder(query.context.spark, query.checkpoint).names("offsets"):
+            return None
+        for sink in query.stage.outputs:
+            if isinstance(sink, ViewSink) and count_rows(sink.path, sink.name):
+                return f"the view {sink.name} in {sink.path} has rows"
+            if not isinstance(sink, RowSink):
+                continue
+            counts = query.stage.core is not None or sink.topic.name in self._internal
+            if counts and self._has_records(sink.topic.name):
+                return f"its output topic {sink.topic.name} has records"
+        return None
 
-def _static(
-    node: Node,
-    frames: dict[Node, DataFrame],
-    spark: SparkSession,
-    cluster: ClusterSettings | None,
-) -> DataFrame:
-    """A node's rows by batch computation alone; without `cluster` there are none."""
-    for each in walk([node]):
-        if each not in frames:
-            frames[each] = _static_node(each, frames, spark, cluster)
-    return frames[node]
+    def _has_records(self, topic: str) -> bool:
+        try:
+            described = self._admin.describe_topic(topic)
+        except BrokerError as error:
+            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                return False
+            raise
+        partitions = [TopicPartition(topic, item.partition) for item in described.partitions]
+        first = self._admin.list_offsets(dict.fromkeys(partitions, EARLIEST)).check()
+        last = self._admin.list_offsets(dict.fromkeys(partitions, LATEST)).check()
+        return any((last[item].offset or 0) > (first[item].offset or 0) for item in partitions)
 
-
-def _static_node(
-    node: Node,
-    frames: dict[Node, DataFrame],
-    spark: SparkSession,
-    cluster: ClusterSettings | None,
-) -> DataFrame:
-    if isinstance(node, Source):
-        if cluster is None:
-            return empty_rows(spark, node.topic)
-        rows = read_topic(spark, node.topic, cluster, streaming=False)
-        return last_changes(rows).where("not _tombstone") if node.table else rows
-    if isinstance(node, Through):
-        rows = frames[node.parent]
-        return last_changes(rows).where("not _tombstone") if node.table else rows
-    if isinstance(node, Aggregate):
-        rows = frames[node.parent]
-        return results(rows, node) if node.window else grouped(rows, node)
-    if isinstance(node, Fold):
-        kinds = ", ".join(f"`{field.name}` {field.type}" for field in node.into.fields)
-        return _folded_schema(frames[node.parent], kinds, spark)
-    if isinstance(node, Join):
-        return _static_join(node, frames)
-    return lower(node, {parent: frames[parent] for parent in node.parents}, None)
-
-
-def _folded_schema(parent: DataFrame, kinds: str, spark: SparkSession) -> DataFrame:
-    """Only its schema: a fold has no batch form here."""
-    own = spark.createDataFrame([], kinds)
-    return parent.select(*META).limit(0).crossJoin(own)
-
-
-def _static_join(node: Join, frames: dict[Node, DataFrame]) -> DataFrame:
-    left, right = frames[node.left], frames[node.right]
-    if isinstance(node, StreamJoin):
-        return joined_streams(left, right, node)
-    on: str | None = getattr(node, "on", None)
-    to = (sf.expr(on) if on else sf.col("_key")).cast(right.schema["_key"].dataType)
-    names = node.aliases
-    lefts = left.select(*META, to.alias("_to"), sf.struct(*columns_of(left)).alias(names[0]))
-    rights = right.select(
-        sf.col("_key").alias("_right_key"), sf.struct(*columns_of(right)).alias(names[1])
-    )
-    kind = "outer" if node.kind == "full" else node.kind
-    both = lefts.join(rights, sf.col("_to") == sf.col("_right_key"), kind)
-    both = both.withColumn("_key", sf.coalesce("_key", "_right_key"))
-    if isinstance(node, StreamTableJoin):
-        return both.select(*META, *chosen(both, node))
-    both = both.withColumn("_tombstone", sf.lit(False))
-    return both.select(*META, *chosen(both, node))
+    def _delete_topics(self, topics: Iterable[str]) -> None:
+        existing = {listing.name for listing in self._admin.list_topics()}
+        names = sorted(existing.intersection(topics))
+        if names:
+            self._admin.delete_topics(names).check()

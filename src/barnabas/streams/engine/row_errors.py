@@ -1,10 +1,11 @@
-"""Exceptions of Python functions over rows, handled by the topology's error policy.
+"""Applies the topology's error policy to exceptions of Python functions.
 
-`RowErrors` is a value that goes to Spark's workers with the function; each task makes a
-`TaskErrors` of it, which raises, skips, or collects dead letters and writes them at the task's end.
+`RowErrors` is a value that is pickled to Spark's workers with the function; each task creates a
+`TaskErrors` from it, which raises, skips, or collects dead letters and writes them at the end of
+the task.
 
-A dead letter's value is the row that the function was called with, as JSON. Its headers name the
-source record, if the row still has one: rows after a grouping or a join have no offset.
+The value of a dead letter is the row that the function was called with, as JSON. Its headers name
+the source record, if the row still has one: rows after a grouping or a join have no offset.
 """
 
 import datetime
@@ -15,10 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from barnabas.spark.formats.dead_letters import DeadLetter
-from barnabas.spark.source.dead_letter_box import DeadLetterBox
-from barnabas.streams.errors import RowFunctionError
-from barnabas.streams.nodes import ErrorPolicy, Node, Source, Through
+from pyspark import TaskContext
+
+from barnabas.model.errors import LocalError
+from barnabas.spark.dead_letters import DeadLetter, DeadLetterWriter
+from barnabas.streams.nodes import ErrorPolicy, Through, TopicSource, TopologyNode
 from barnabas.streams.schema import RESERVED
 from barnabas.streams.stages import roots_of
 from barnabas.streams.topology import Topology
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _log = logging.getLogger("barnabas.streams")
+
+
+class RowFunctionError(LocalError):
+    """A Python function of a topology raised an exception for a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +45,13 @@ class RowErrors:
     topic: str = ""
     """The dead-letter topic."""
     origin: str | None = None
-    """The topic that the rows come from, if it is one."""
+    """The topic that the rows were read from; None if there are several."""
     name: str = ""
     """Unique within the query and the same after a restart."""
     client: Mapping[str, str] = field(default_factory=dict)
 
     def begin(self) -> "TaskErrors":
-        """To be called in the task."""
+        """Returns the error handling of one task; called in the task."""
         return TaskErrors(self)
 
 
@@ -63,7 +69,7 @@ class TaskErrors:
         return self._errors.action == "stop"
 
     def failed(self, batch: "pa.RecordBatch", index: int, error: Exception) -> None:
-        """Handle the exception of a row; raises when the policy is to stop."""
+        """Handles the exception of a row; raises RowFunctionError if the policy is "stop"."""
         row = batch.slice(index, 1).to_pylist()[0]
         text = f"{self._errors.step}: {_origin(row)}: {type(error).__name__}: {error}"
         if self.stops:
@@ -75,15 +81,15 @@ class TaskErrors:
             self._letters.append(self._letter(row, error))
 
     def finish(self) -> None:
-        """Write the dead letters, exactly once in a streaming query, and log the number."""
+        """Writes the dead letters, exactly once in a streaming query, and logs their number."""
         if not self._count:
             return
         if self._letters:
             errors = self._errors
-            box = DeadLetterBox(errors.client, errors.topic, errors.name, _task_number())
+            box = DeadLetterWriter(errors.client, errors.topic, errors.name, _task_number())
             box.add(self._letters)
             box.send()
-        _log.warning("%d rows were skipped; the first: %s", self._count, self._first)
+        _log.warning("skipped %d rows; the first: %s", self._count, self._first)
 
     def _letter(self, row: dict[str, Any], error: Exception) -> DeadLetter:
         time = row["_timestamp"]
@@ -103,13 +109,15 @@ class TaskErrors:
 
 @dataclass(frozen=True, slots=True)
 class ErrorHandling:
-    """The error policies of a topology's steps, for the driver."""
+    """The error policies of a topology's steps, on the driver."""
 
     topology: Topology
     client: Mapping[str, str]
 
-    def of(self, node: Node, policy: ErrorPolicy | None) -> RowErrors:
-        """The handling of one step; without a policy of its own the topology's counts."""
+    def of(self, node: TopologyNode, policy: ErrorPolicy | None) -> RowErrors:
+        """Returns the handling of one step; without a policy of the step the topology's policy
+        applies.
+        """
         chosen = policy or self.topology.on_error
         sources = {name for root in roots_of(node) if (name := _topic_of(root)) is not None}
         number = self.topology.nodes().index(node)
@@ -123,21 +131,19 @@ class ErrorHandling:
         )
 
 
-def without_topology(node: Node, policy: ErrorPolicy | None) -> RowErrors:
-    """For bounded reads, which write nothing: failed rows are skipped, or end the read."""
+def without_topology(node: TopologyNode, policy: ErrorPolicy | None) -> RowErrors:
+    """Returns the handling for bounded reads, which write nothing: skip failed rows or stop."""
     stops = policy is None or policy.action == "stop"
     return RowErrors(node.label, "stop" if stops else "skip")
 
 
-def _topic_of(root: Node) -> str | None:
-    if isinstance(root, Source):
+def _topic_of(root: TopologyNode) -> str | None:
+    if isinstance(root, TopicSource):
         return root.topic.name
     return root.topic.name if isinstance(root, Through) and root.topic is not None else None
 
 
 def _task_number() -> int:
-    from pyspark import TaskContext
-
     task = TaskContext.get()
     return 0 if task is None else task.partitionId()
 
@@ -155,7 +161,7 @@ def _key_bytes(key: Any) -> bytes | None:
 
 
 def _plain(value: Any) -> Any:
-    """Values that JSON has no form for."""
+    """Converts values that JSON cannot represent."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, datetime.date | datetime.datetime):

@@ -1,4 +1,4 @@
-"""Topics to rows and rows to topics: the frame every node sees, and the records it becomes."""
+"""Reads topics as rows, writes rows as records, and computes changes of tables."""
 
 import dataclasses
 from typing import Any
@@ -8,8 +8,8 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructType
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark import FORMAT, encode
-from barnabas.spark.client_settings import ClusterSettings
+from barnabas.spark import encode
+from barnabas.spark.options import FORMAT, ClusterSettings
 from barnabas.streams.nodes import RecordSource, Topic
 from barnabas.streams.schema import RESERVED, Field, Schema
 
@@ -19,11 +19,12 @@ _META_TYPES = "_timestamp timestamp, _tombstone boolean, _partition int, _offset
 
 
 def own_columns(frame: DataFrame) -> list[str]:
-    """A row's own columns, without those every row has."""
+    """Returns the names of a frame's columns without the reserved ones."""
     return [name for name in frame.columns if name not in META]
 
 
 def schema_of_frame(frame: DataFrame) -> Schema:
+    """Returns the schema of a frame without the reserved columns."""
     return Schema(
         tuple(
             Field(field.name, field.dataType.simpleString())
@@ -34,11 +35,14 @@ def schema_of_frame(frame: DataFrame) -> Schema:
 
 
 def key_type_of(frame: DataFrame) -> str:
+    """Returns the Spark SQL type of the key."""
     return frame.schema["_key"].dataType.simpleString()
 
 
 def resolved(topic: Topic, like: DataFrame) -> Topic:
-    """A topic of rows as a frame has them: what it does not say itself is the frame's."""
+    """Returns a topic with the schema and key type of a frame, if it does not declare its own
+    schema.
+    """
     written = [name for name in own_columns(like) if name != topic.key_column]
     kinds = {field.name: field.type for field in schema_of_frame(like).fields}
     schema = topic.schema or Schema(tuple(Field(name, kinds[name]) for name in written))
@@ -51,7 +55,7 @@ def resolved(topic: Topic, like: DataFrame) -> Topic:
 def read_topic(
     spark: SparkSession, topic: Topic, cluster: ClusterSettings, *, streaming: bool
 ) -> DataFrame:
-    """The records of a topic as rows; of all of it, unless `starting` says otherwise."""
+    """Returns the records of a topic as rows; all of them, unless `starting` says otherwise."""
     reader: Any = spark.readStream if streaming else spark.read
     options = {
         **cluster.source_options(),
@@ -76,7 +80,7 @@ def read_records(spark: SparkSession, node: RecordSource, cluster: ClusterSettin
 
 
 def format_options(topic: Topic) -> dict[str, str]:
-    """The source's options for a topic's keys and values."""
+    """Returns the source's options for the keys and values of a topic."""
     options = {"value.format": topic.value_format}
     if topic.value_format in STRUCTURED:
         if topic.schema is None:
@@ -94,7 +98,7 @@ def format_options(topic: Topic) -> dict[str, str]:
 
 
 def as_rows(loaded: DataFrame, topic: Topic) -> DataFrame:
-    """The source's columns as a row's."""
+    """Returns the source's columns as the columns of a row."""
     key = sf.col("key").cast(topic.key_type)
     frame = loaded.select(
         key.alias("_key"),
@@ -112,7 +116,7 @@ def as_rows(loaded: DataFrame, topic: Topic) -> DataFrame:
 
 
 def empty_rows(spark: SparkSession, topic: Topic) -> DataFrame:
-    """No rows, with a topic's columns."""
+    """Returns an empty frame with the columns of a topic."""
     fields = f"_key {topic.key_type}, {_META_TYPES}, {_value_ddl(topic)}"
     frame = spark.createDataFrame([], fields)
     if topic.key_column and topic.key_column not in frame.columns:
@@ -145,7 +149,7 @@ def _value_ddl(topic: Topic) -> str:
 
 def _only_field(topic: Topic) -> Field:
     if topic.schema is None or len(topic.schema.fields) != 1:
-        raise ConfigError(f"topic {topic.name}: format {topic.value_format} has one column")
+        raise ConfigError(f"topic {topic.name}: format {topic.value_format} needs one column")
     return topic.schema.fields[0]
 
 
@@ -153,12 +157,13 @@ def _only_field(topic: Topic) -> Field:
 
 
 def as_records(frame: DataFrame, topic: Topic) -> DataFrame:
-    """Rows as the sink's columns: `key`, `value`, and `time` for the records' timestamps."""
+    """Returns rows as the sink's columns: `key`, `value`, and `time` for the records'
+    timestamps."""
     columns = [name for name in own_columns(frame) if name != topic.key_column]
     if topic.schema is not None:
         columns = [name for name in topic.schema.names if name in columns]
     if not columns:
-        raise ConfigError(f"topic {topic.name}: no column is left for the value")
+        raise ConfigError(f"topic {topic.name}: the rows have no column for the value")
     key = topic.key_column or "_key"
     shaped = frame.select(
         key_text(sf.col(f"`{key}`"), frame.schema[key].dataType).alias("key"),
@@ -166,18 +171,19 @@ def as_records(frame: DataFrame, topic: Topic) -> DataFrame:
         sf.col("_timestamp").alias("time"),
     )
     if topic.value_format in STRUCTURED:
-        # For Avro a topic may have a schema of its own; else one is made of the columns.
+        # For Avro a topic can declare a schema; by default it is derived from the columns.
         schema = dict(topic.options).get("value.schema")
         return encode(shaped, topic.value_format.removeprefix("confluent-"), schema=schema)
     return shaped
 
 
 def write_options(cluster: ClusterSettings, topic: str) -> dict[str, str]:
+    """Returns the sink's options for a topic."""
     return {**cluster.sink_options(), "topic": topic, "timestampColumn": "time"}
 
 
 def key_text(key: Any, kind: DataType) -> Any:
-    """A key as its record's bytes or text."""
+    """Returns a key as the bytes or text of its record."""
     if isinstance(kind, StructType):
         return sf.to_json(key)
     return key if kind.simpleString() in ("binary", "string") else key.cast("string")
@@ -194,3 +200,54 @@ def _value(frame: DataFrame, columns: list[str], topic: Topic) -> Any:
     column = sf.col(f"`{columns[0]}`")
     binary = frame.schema[columns[0]].dataType.simpleString() == "binary"
     return column if binary else column.cast("string")
+
+
+# --- changes of tables ---
+
+
+def columns_of(frame: DataFrame) -> list[Any]:
+    """Returns all columns of a frame, with quoted names."""
+    return [sf.col(f"`{name}`") for name in frame.columns]
+
+
+def last_changes(rows: DataFrame) -> DataFrame:
+    """Returns the last row of each key, by offset; rows without a key are not part of a table."""
+    whole = rows.where(sf.col("_key").isNotNull()).select(
+        "_key",
+        sf.struct("_offset", "_partition").alias("_at"),
+        sf.struct(*columns_of(rows)).alias("_row"),
+    )
+    return whole.groupBy("_key").agg(sf.max_by("_row", "_at").alias("_row")).select("_row.*")
+
+
+def difference(before: DataFrame, after: DataFrame) -> DataFrame:
+    """Returns the changes, by `_key`, that turn the table `before` into the table `after`."""
+    old = before.select(sf.col("_key").alias("_old_key"), _row(before).alias("_old"))
+    new = after.select(sf.col("_key").alias("_new_key"), _row(after).alias("_new"))
+    both = new.join(old, sf.col("_new_key") == sf.col("_old_key"), "full")
+    changed = sf.col("_new").isNull() | ~_same(after)
+    changes = both.where(changed).select(
+        sf.coalesce("_new", "_old").alias("_row"), sf.col("_new").isNull().alias("_gone")
+    )
+    return changes.select(
+        "_row._key",
+        "_row._timestamp",
+        sf.col("_gone").alias("_tombstone"),
+        "_row._partition",
+        "_row._offset",
+        *(sf.col(f"_row.`{name}`").alias(name) for name in own_columns(after)),
+    )
+
+
+def _row(frame: DataFrame) -> Any:
+    return sf.struct(*columns_of(frame))
+
+
+def _same(frame: DataFrame) -> Any:
+    sides = [
+        sf.struct(*(sf.col(f"{side}.`{name}`").alias(name) for name in own_columns(frame)))
+        for side in ("_new", "_old")
+    ]
+    if "map<" in frame.schema.simpleString():  # Spark cannot compare maps
+        sides = [sf.to_json(side) for side in sides]
+    return sf.col("_old").isNotNull() & sides[0].eqNullSafe(sides[1])

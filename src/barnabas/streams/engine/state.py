@@ -1,16 +1,16 @@
-"""State for what Spark has no streaming operator for: tables as they were after each micro-batch.
+"""State that Spark has no streaming operator for: tables as they were after each micro-batch.
 
-Beside a query's checkpoint, on the same file system. A table is a base and the changes after it,
-each a folder of Parquet files named by the micro-batch that wrote it; now and then changes are
-folded into a new base, so a micro-batch costs what it changes, not what there is. A manifest per
-micro-batch, written last, says which folders make up the state after it:
+The state is next to a query's checkpoint, on the same file system. A table is a base and the deltas
+after it, each a directory of Parquet files named after the micro-batch that wrote it. From time to
+time the deltas are merged into a new base, so a micro-batch costs in proportion to its changes, not
+to the table. A manifest per micro-batch, written last, lists the directories of its state:
 
     manifests/<batch>.json    {"tables": {"left": [["base-7", 1000], ["delta-9", 12]]}, "facts": {}}
     left/base-7/*.parquet
 
-A micro-batch begins from the newest manifest *before* its own number. One that is replayed
-therefore sees the state of the first attempt and writes the same folders again: with deterministic
-rows and an exactly-once sink, its results are there once, and so are its changes.
+A micro-batch starts from the newest manifest *before* its own number. A replayed micro-batch
+therefore sees the state of the first attempt and writes the same directories again: with
+deterministic rows and an exactly-once sink, its results and its changes exist once.
 """
 
 import json
@@ -32,7 +32,7 @@ KEPT_MANIFESTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A folder of rows."""
+    """A directory of rows."""
 
     name: str
     rows: int
@@ -47,7 +47,9 @@ class Version:
     facts: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, table: str) -> int:
-        """About how many; a changed row counts twice until it is folded."""
+        """Returns the approximate number of rows; a changed row counts twice until the deltas are
+        merged.
+        """
         return sum(part.rows for part in self.tables.get(table, ()))
 
     def render(self) -> str:
@@ -64,10 +66,10 @@ class Version:
 
 
 class Folder:
-    """Small files and names on whatever file system a path is of."""
+    """Small files in a directory of any Hadoop file system."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
-        jvm: Any = spark._jvm  # noqa: SLF001 - Hadoop's file systems have no Python door
+        jvm: Any = spark._jvm  # noqa: SLF001 - Hadoop's file systems have no Python API
         java: Any = spark._jsparkSession  # noqa: SLF001
         self._jvm = jvm
         self._path = jvm.org.apache.hadoop.fs.Path
@@ -79,10 +81,10 @@ class Folder:
         return f"{self._root}/{name}"
 
     def names(self, name: str) -> list[str]:
-        place = self._path(self.at(name))
-        if not self._fs.exists(place):
+        path = self._path(self.at(name))
+        if not self._fs.exists(path):
             return []
-        return [status.getPath().getName() for status in self._fs.listStatus(place)]
+        return [status.getPath().getName() for status in self._fs.listStatus(path)]
 
     def read(self, name: str) -> str:
         stream = self._fs.open(self._path(self.at(name)))
@@ -92,7 +94,7 @@ class Folder:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """All of it or nothing, over what was there."""
+        """Replaces a file: a reader sees the old or the complete new text."""
         target = self._path(self.at(name))
         draft = self._path(self.at(f".{uuid.uuid4().hex}"))
         stream = self._fs.create(draft, True)
@@ -109,7 +111,7 @@ class Folder:
         self._fs.delete(self._path(self.at(name)), True)
 
 
-class Store:
+class StateStore:
     """The tables of one query; used by one micro-batch at a time."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -117,7 +119,10 @@ class Store:
         self._folder = Folder(spark, path)
         self._frames: dict[str, DataFrame] = {}
 
-    def begin(self, batch_id: int) -> "Step":
+    def begin(self, batch_id: int) -> "BatchState":
+        """Returns the state for a micro-batch; LostStateError if that of the earlier micro-batches
+        is gone.
+        """
         earlier = [number for number in self._manifests() if number < batch_id]
         if not earlier and batch_id > 0:
             raise LostStateError(
@@ -126,12 +131,12 @@ class Store:
                 "query's checkpoint too and run with lost_state='rebuild'"
             )
         if not earlier:
-            return Step(self, batch_id, Version())
+            return BatchState(self, batch_id, Version())
         text = self._folder.read(f"{MANIFESTS}/{max(earlier)}.json")
-        return Step(self, batch_id, Version.parse(max(earlier), text))
+        return BatchState(self, batch_id, Version.parse(max(earlier), text))
 
     def frame(self, table: str, part: Part, schema: StructType) -> DataFrame:
-        """A folder's rows, in memory once they have been read."""
+        """Returns the rows of a directory, cached in memory after the first read."""
         name = f"{table}/{part.name}"
         if name not in self._frames:
             reader = self._spark.read.schema(schema)
@@ -162,7 +167,7 @@ class Store:
         return sorted(int(name[:-5]) for name in names if name.endswith(".json"))
 
     def _drop_old(self, version: Version) -> None:
-        """What no manifest that may still be needed speaks of."""
+        """Deletes the manifests and directories that no needed manifest refers to."""
         numbers = [number for number in self._manifests() if number <= version.batch_id]
         kept = numbers[-KEPT_MANIFESTS:]
         for number in numbers[:-KEPT_MANIFESTS]:
@@ -182,10 +187,10 @@ class Store:
                     self._folder.delete(place)
 
 
-class Step:
-    """One micro-batch's look at the state before it, and what it makes of it."""
+class BatchState:
+    """The state during one micro-batch: the tables before it, and its changes."""
 
-    def __init__(self, store: Store, batch_id: int, before: Version) -> None:
+    def __init__(self, store: StateStore, batch_id: int, before: Version) -> None:
         self.batch_id = batch_id
         self.before = before
         self.facts: dict[str, Any] = dict(before.facts)
@@ -195,11 +200,13 @@ class Step:
         self._held: list[DataFrame] = []
 
     def rows(self, table: str, schema: StructType) -> DataFrame:
-        """A table as it was: rows by `_key`, without the deleted ones."""
+        """Returns a table as it was before this micro-batch: rows by `_key`, without deleted
+        ones."""
         return self._folded(table, self.before.tables.get(table, ()), schema)
 
     def update(self, table: str, changes: DataFrame) -> DataFrame:
-        """Apply changes, at most one per key, tombstones delete; gives the table as it is now."""
+        """Applies changes, at most one per key (tombstones delete); returns the table after
+        them."""
         schema = changes.schema
         parts = self.before.tables.get(table, ())
         delta = self._store.write_part(table, f"delta-{self.batch_id}", changes)
@@ -216,17 +223,17 @@ class Step:
         return after
 
     def changed(self, table: str) -> int:
-        """How many rows this micro-batch has changed."""
+        """Returns the number of rows that this micro-batch has changed."""
         return self._changed.get(table, 0)
 
     def replace(self, table: str, rows: DataFrame) -> DataFrame:
-        """Other rows in place of all there were."""
+        """Replaces all rows of a table."""
         parts = (self._store.write_part(table, f"base-{self.batch_id}", rows),)
         self._tables[table] = parts
         return self._union(table, parts, rows.schema)
 
     def hold(self, frame: DataFrame) -> DataFrame:
-        """Keep what is computed for this micro-batch until it is over."""
+        """Caches a frame until the end of the micro-batch."""
         self._held.append(frame.persist())
         return frame
 

@@ -1,5 +1,6 @@
-"""SQL over topics: streams, tables and queries by statement, run by Spark.
+"""SQL over topics: statements define streams, tables and queries, and Spark runs them.
 
-`language` reads statements, `catalog` keeps what they defined, `translation` turns queries into
-the definitions of `barnabas.streams`, `engine` does what statements ask for.
+`language` parses statements, `catalog` stores the definitions in a compacted topic, `translation`
+turns queries into the definitions of `barnabas.streams`, `engine` executes statements, and `cases`
+runs test cases from files.
 """

@@ -65,8 +65,10 @@ MODULES: dict[int, tuple[str, str, str]] = {
     67: ("allocate_producer_ids", "AllocateProducerIdsRequest", "AllocateProducerIdsResponse"),
     68: ("consumer_group_heartbeat", "ConsumerGroupHeartbeatRequest", "ConsumerGroupHeartbeatResponse"),
     69: ("consumer_group_describe", "ConsumerGroupDescribeRequest", "ConsumerGroupDescribeResponse"),
+    71: ("get_telemetry_subscriptions", "GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse"),
+    72: ("push_telemetry", "PushTelemetryRequest", "PushTelemetryResponse"),
     74: ("list_config_resources", "ListConfigResourcesRequest", "ListConfigResourcesResponse"),
     75: ("describe_topic_partitions", "DescribeTopicPartitionsRequest", "DescribeTopicPartitionsResponse"),
 }
 
-FLEXIBLE_FROM: dict[int, int] = {0: 9, 1: 12, 2: 6, 3: 9, 4: 4, 5: 2, 6: 6, 7: 3, 8: 8, 9: 6, 10: 3, 11: 6, 12: 4, 13: 4, 14: 4, 15: 5, 16: 3, 17: 32767, 18: 3, 19: 5, 20: 4, 21: 2, 22: 2, 23: 4, 24: 3, 25: 3, 26: 3, 27: 1, 28: 3, 29: 2, 30: 2, 31: 2, 32: 4, 33: 2, 34: 2, 35: 2, 36: 2, 37: 2, 38: 2, 39: 2, 40: 2, 41: 2, 42: 2, 43: 2, 44: 1, 45: 0, 46: 0, 47: 32767, 48: 1, 49: 1, 50: 0, 51: 0, 56: 0, 57: 0, 60: 0, 61: 0, 65: 0, 66: 0, 67: 0, 68: 0, 69: 0, 74: 0, 75: 0}
+FLEXIBLE_FROM: dict[int, int] = {0: 9, 1: 12, 2: 6, 3: 9, 4: 4, 5: 2, 6: 6, 7: 3, 8: 8, 9: 6, 10: 3, 11: 6, 12: 4, 13: 4, 14: 4, 15: 5, 16: 3, 17: 32767, 18: 3, 19: 5, 20: 4, 21: 2, 22: 2, 23: 4, 24: 3, 25: 3, 26: 3, 27: 1, 28: 3, 29: 2, 30: 2, 31: 2, 32: 4, 33: 2, 34: 2, 35: 2, 36: 2, 37: 2, 38: 2, 39: 2, 40: 2, 41: 2, 42: 2, 43: 2, 44: 1, 45: 0, 46: 0, 47: 32767, 48: 1, 49: 1, 50: 0, 51: 0, 56: 0, 57: 0, 60: 0, 61: 0, 65: 0, 66: 0, 67: 0, 68: 0, 69: 0, 71: 0, 72: 0, 74: 0, 75: 0}

@@ -41,7 +41,7 @@ async def tree(clock):
 
 
 async def new_store(tree, clock):
-    store = AclStore(tree, Authorizer(), clock)
+    store = AclStore(tree, [Authorizer()], clock)
     await store.load()
     return store
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from barnabas.broker.access.client_entities import ClientEntities
-from barnabas.broker.access.quota_entities import parts_of, path_of, quotas_of, table_of
+from barnabas.broker.access.client_quotas import parts_of, path_of, quotas_of, table_of
 from barnabas.security.quotas import Limit
 from barnabas.security.scram_keys import SCRAM_SHA_256, ScramCredential
 from barnabas.testing.virtual_clock import VirtualClock

@@ -3,13 +3,13 @@
 from functools import partial
 from types import SimpleNamespace
 
-from support.manual_loop import ManualLoop
+from support.clients.manual_loop import ManualLoop
 
 from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
 from barnabas.broker.access.metering import metered
-from barnabas.broker.access.muting import Muting
 from barnabas.broker.access.request_quota import EXEMPT, RequestQuota
+from barnabas.broker.access.throttling import Muting
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.net.refusal import Refusal
 from barnabas.security.quotas import Rate

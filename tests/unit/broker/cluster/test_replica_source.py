@@ -6,8 +6,13 @@ from barnabas.broker.cluster.replica_source import WireSource
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.replication.epochs import EpochEnd
-from barnabas.replication.fetch_plan import FetchLimits, FetchPartition, FetchPlan, OffsetsPlan
+from barnabas.replication.epochs import LogEpochEnd
+from barnabas.replication.fetch_plan import (
+    FetchPartition,
+    OffsetsPlan,
+    ReplicaFetchLimits,
+    ReplicaFetchPlan,
+)
 from barnabas.wire.messages import fetch, list_offsets
 
 ID = Uuid(b"t" * 16)
@@ -40,10 +45,10 @@ def fetch_answer(**more):
 
 async def test_a_fetch_names_replica_epochs_and_position():
     link, wire = source(fetch_answer(records=memoryview(b"batch")))
-    (got,) = await wire.fetch(FetchPlan((ASKED,), FetchLimits()))
+    (got,) = await wire.fetch(ReplicaFetchPlan((ASKED,), ReplicaFetchLimits()))
     (sent,) = link.requests
     assert (sent.replica_state.replica_id, sent.replica_state.replica_epoch) == (2, 77)
-    assert (sent.session_id, sent.session_epoch) == (0, -1)
+    assert (sent.session_id, sent.session_epoch) == (0, 0)
     (part,) = sent.topics[0].partitions
     assert (part.partition, part.current_leader_epoch, part.fetch_offset) == (3, 5, 100)
     assert (part.last_fetched_epoch, part.log_start_offset) == (4, 10)
@@ -52,17 +57,50 @@ async def test_a_fetch_names_replica_epochs_and_position():
     assert got.diverging_epoch is None
 
 
+def in_session(session_id=9, error_code=0):
+    return fetch.FetchResponse(error_code=error_code, session_id=session_id)
+
+
+def named(request):
+    return [part.partition for topic in request.topics for part in topic.partitions]
+
+
+async def test_a_session_names_only_what_changed():
+    other = FetchPartition(TopicPartition("t", 4), ID, 5, 0, 4, 0)
+    link, wire = source(in_session(), in_session(), in_session())
+    await wire.fetch(ReplicaFetchPlan((ASKED, other), ReplicaFetchLimits()))
+    moved = FetchPartition(PLACE, ID, 5, 101, 5, 10)
+    await wire.fetch(ReplicaFetchPlan((moved, other), ReplicaFetchLimits()))
+    await wire.fetch(ReplicaFetchPlan((moved,), ReplicaFetchLimits()))
+    first, second, third = link.requests
+    assert (first.session_epoch, named(first)) == (0, [3, 4])
+    assert (second.session_id, second.session_epoch, named(second)) == (9, 1, [3])
+    assert (third.session_epoch, named(third)) == (2, [])
+    (gone,) = third.forgotten_topics_data
+    assert (gone.topic_id, gone.partitions) == (ID, [4])
+
+
+async def test_a_leader_without_the_session_gets_a_full_request():
+    unknown = in_session(0, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    link, wire = source(in_session(), unknown, in_session(10))
+    plan = ReplicaFetchPlan((ASKED,), ReplicaFetchLimits())
+    for _ in range(3):
+        assert not await wire.fetch(plan)
+    assert [(r.session_id, r.session_epoch) for r in link.requests] == [(0, 0), (9, 1), (0, 0)]
+    assert named(link.requests[-1]) == [3]
+
+
 async def test_divergence_comes_through():
     _, wire = source(fetch_answer(diverging_epoch=fetch.EpochEndOffset(3, 80), records=None))
-    (got,) = await wire.fetch(FetchPlan((ASKED,), FetchLimits()))
-    assert got.diverging_epoch == EpochEnd(3, 80)
+    (got,) = await wire.fetch(ReplicaFetchPlan((ASKED,), ReplicaFetchLimits()))
+    assert got.diverging_epoch == LogEpochEnd(3, 80)
     assert got.records == b""
 
 
 async def test_an_error_for_all_is_raised():
     _, wire = source(fetch.FetchResponse(error_code=ErrorCode.KAFKA_STORAGE_ERROR))
     with pytest.raises(BrokerError) as failed:
-        await wire.fetch(FetchPlan((ASKED,), FetchLimits()))
+        await wire.fetch(ReplicaFetchPlan((ASKED,), ReplicaFetchLimits()))
     assert failed.value.code is ErrorCode.KAFKA_STORAGE_ERROR
 
 

@@ -4,11 +4,16 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from support.clients.manual_loop import FakeLedPartition, ManualLoop
+from support.groups.driver import image
 
 from barnabas.broker.config import BrokerConfig
+from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.internal_topics import InternalTopics
+from barnabas.broker.coordinators.shard_runtime import RuntimeSettings, SteadyClock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
 from barnabas.model.java_hash import coordinator_partition
 from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 
@@ -71,6 +76,30 @@ def test_the_topic_as_it_is_decides(world):
     assert place.partition == coordinator_partition("my-group", 7)
 
 
+def test_no_shard_serves_a_group_before_the_count_of_partitions_is_known(world):
+    """A broker that starts leads partitions before it has the metadata: the topic has 7, not 50."""
+    loop = ManualLoop()
+    settings = RuntimeSettings(
+        clock=loop.clock,
+        steady=SteadyClock(loop.clock),
+        schedule=loop.schedule,
+        call_soon=loop.call_soon,
+        commit_timeout_ms=5000,
+    )
+    values = BrokerConfig.parse({}).values
+    groups = GroupCoordinator(values, world.internal, image(), settings, lambda group: {})
+    group = next(f"g{n}" for n in range(1000) if coordinator_partition(f"g{n}", 50) < 7)
+    for number in range(7):
+        partition = FakeLedPartition(loop)
+        partition.topic_partition = TopicPartition(OFFSETS_TOPIC, number)
+        groups.leadership_changed(partition)
+    with pytest.raises(BrokerError) as caught:
+        groups.shard_of(group)
+    assert caught.value.code is ErrorCode.NOT_COORDINATOR
+    world.metadata.known[OFFSETS_TOPIC] = 7
+    assert groups.shard_of(group) is groups.shard_at(coordinator_partition(group, 7))
+
+
 async def test_one_creation_for_all(world):
     await asyncio.gather(*(world.internal.ensure(OFFSETS_TOPIC) for _ in range(10)))
     await world.internal.ensure(OFFSETS_TOPIC)
@@ -91,6 +120,7 @@ async def test_replicas_as_many_as_there_are_brokers(brokers, factor, insync):
 
 
 async def test_somebody_else_was_faster(world):
+    """Passes when TOPIC_ALREADY_EXISTS is not an error for `ensure`."""
     world.topics.error = ErrorCode.TOPIC_ALREADY_EXISTS
     await world.internal.ensure(OFFSETS_TOPIC)
 

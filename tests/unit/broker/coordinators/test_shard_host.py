@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from support.log_world import World, put
-from support.manual_loop import FakePartition, ManualLoop
+from support.clients.manual_loop import FakePartition, ManualLoop
+from support.storage.log_world import World, put
 
 from barnabas.broker.coordinators import shard_host
 from barnabas.broker.coordinators.shard_host import ShardHost

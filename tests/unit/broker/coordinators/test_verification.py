@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.broker.coordinators.steady_clock import SteadyClock
+from barnabas.broker.coordinators.shard_runtime import SteadyClock
 from barnabas.broker.coordinators.verification import TransactionalBatch, Verifications
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

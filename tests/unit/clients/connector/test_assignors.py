@@ -7,11 +7,12 @@ import pytest
 
 from barnabas.clients.connector.assignors import (
     AssignmentContext,
+    ConsumerThreadId,
     range_assignor,
     round_robin_assignor,
+    thread_ids_per_topic,
 )
 from barnabas.clients.connector.errors import AssignmentError
-from barnabas.clients.connector.thread_ids import ConsumerThreadId, thread_ids_per_topic
 from barnabas.model.ids import TopicPartition
 
 # Made with the assignors of Kafka 0.10.2.2 (whole group) and 0.8.2.2 (one member; it refuses the

@@ -3,16 +3,14 @@
 import asyncio
 
 import pytest
-from support.connector_world import put_broker, put_topic
+from support.clients.connector_world import put_broker, put_topic
 
-from barnabas.clients.connector.committer import Committer
 from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
-from barnabas.clients.connector.listener import ConsumerRebalanceListener
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
-from barnabas.clients.connector.rebalancer import Rebalancer
+from barnabas.clients.connector.rebalancer import Committer, ConsumerRebalanceListener, Rebalancer
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.stream_set import StreamMaker
+from barnabas.clients.connector.stream import StreamMaker
 from barnabas.clients.connector.topic_count import StaticTopicCount
 from barnabas.model.errors import UnavailableError
 from barnabas.model.group_metadata import OffsetAndMetadata
@@ -135,7 +133,7 @@ async def test_the_steps_are_in_order(store, member):
         "start fetchers",
     ]
     assert (await member.tree.get("/consumers/g/offsets/t/0"))[0] == b"7"
-    assert {info.place: info.fetch_offset for info in member.recorder.infos}[PLACE] == 7
+    assert {info.topic_partition: info.fetch_offset for info in member.recorder.infos}[PLACE] == 7
 
 
 async def test_a_view_that_has_not_changed_needs_no_rebalance(member):
@@ -148,7 +146,7 @@ async def test_a_view_that_has_not_changed_needs_no_rebalance(member):
 
 async def test_what_was_given_up_is_marked_and_cleared(store, member):
     await member.join()
-    [old] = [info for info in member.recorder.infos if info.place == PLACE]
+    [old] = [info for info in member.recorder.infos if info.topic_partition == PLACE]
     await put_topic(member.tree, "t", 4)
     await member.rebalancer.run(patient=False)
     assert old.revoked

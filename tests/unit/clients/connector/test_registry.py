@@ -3,12 +3,12 @@
 import asyncio
 
 import pytest
-from support.connector_world import put_broker, put_topic
+from support.clients.connector_world import put_broker, put_topic
 
 from barnabas.clients.connector import registry as registry_module
+from barnabas.clients.connector.assignors import ConsumerThreadId
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry, OwnershipConflictError
-from barnabas.clients.connector.thread_ids import ConsumerThreadId
 from barnabas.clients.connector.topic_count import (
     StaticTopicCount,
     Whitelist,
@@ -177,4 +177,4 @@ async def test_offsets_are_created_replaced_and_created_again(store, registry):
     await offsets.commit(wanted)
     assert await offsets.fetch([place(0), place(1), place(2)]) == {place(0): 7, place(1): 8}
     assert (await registry.tree.get("/consumers/g/offsets/t/0"))[0] == b"7"
-    assert await offsets.places() == [place(0), place(1)]
+    assert await offsets.topic_partitions() == [place(0), place(1)]

@@ -4,12 +4,15 @@ import threading
 
 import pytest
 
-from barnabas.clients.connector.chunks import ChunkQueue, FetchedDataChunk, PartitionTopicInfo
 from barnabas.clients.connector.errors import ConsumerTimeoutError
-from barnabas.clients.connector.fetcher import offset_after
-from barnabas.clients.connector.fetcher_manager import fetcher_id
+from barnabas.clients.connector.fetcher import fetcher_id, offset_after
 from barnabas.clients.connector.settings import StreamSettings
-from barnabas.clients.connector.stream import MessageStream
+from barnabas.clients.connector.stream import (
+    ChunkQueue,
+    FetchedDataChunk,
+    MessageStream,
+    PartitionTopicInfo,
+)
 from barnabas.model.errors import BarnabasError, ProtocolError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import build_batch, control_batch

@@ -2,9 +2,9 @@
 
 import pytest
 
-from barnabas.clients.connector.group_view import GroupView, Member
+from barnabas.clients.connector.registry import GroupView, Member
 from barnabas.clients.connector.settings import ConnectorSettings
-from barnabas.clients.connector.stream_set import StreamMaker
+from barnabas.clients.connector.stream import StreamMaker
 from barnabas.clients.connector.topic_count import (
     Blacklist,
     StaticTopicCount,
@@ -14,7 +14,7 @@ from barnabas.clients.connector.topic_count import (
     topic_count_of,
 )
 from barnabas.model.errors import ConfigError
-from barnabas.zk.consumer_znodes import ConsumerNode
+from barnabas.zk.znodes import ConsumerNode
 
 TOPICS = ["__consumer_offsets", "orders", "orders-eu", "payments"]
 

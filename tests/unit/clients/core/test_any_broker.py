@@ -5,10 +5,10 @@ import pytest
 from barnabas.clients.core.any_broker import AnyBroker
 from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
 from barnabas.clients.core.options import ClientOptions
-from barnabas.model.config_keys.admin import ADMIN_KEYS
-from barnabas.model.errors import UnavailableError
+from barnabas.model.config_keys.client import ADMIN_KEYS
+from barnabas.model.errors import ClosedError, UnavailableError
 from barnabas.net.connection_options import Address
-from barnabas.security.errors import AuthenticationError
+from barnabas.security.mechanism import AuthenticationError
 
 
 class Pool:
@@ -77,3 +77,9 @@ async def test_whether_bootstrap_addresses_are_tried_again(pool, strategy, tried
     with pytest.raises(UnavailableError):
         await broker.connection()
     assert pool.tried == tried
+
+
+async def test_a_closed_client_is_not_an_outage(pool):
+    pool.failures[Address("boot", 1)] = ClosedError("the client is closed")
+    with pytest.raises(ClosedError):
+        await any_broker(pool).connection()

@@ -5,7 +5,7 @@ import pytest
 from barnabas.clients.core import blocking_router
 from barnabas.clients.core.blocking_router import BlockingRouter
 from barnabas.clients.core.options import ClientOptions
-from barnabas.model.config_keys.simple import SIMPLE_KEYS
+from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
 from barnabas.model.ids import TopicPartition
@@ -31,12 +31,12 @@ def failing(error):
         (UnavailableError("no broker"), 0),
     ],
 )
-def test_a_topic_that_may_be_misspelt_is_told_once(router, caplog, monkeypatch, error, told):
-    monkeypatch.setattr(blocking_router, "_TELL_S", -1.0)
+def test_an_unknown_topic_is_logged_once(router, caplog, monkeypatch, error, told):
+    monkeypatch.setattr(blocking_router, "WARN_AFTER_S", -1.0)
     with pytest.raises(DeadlineError, match="ordres-0: "):
         router.retry(failing(error), 0.05, "ordres-0")
     assert len(caplog.messages) == told
-    assert all("looking for it for up to 0.05 s" in text for text in caplog.messages)
+    assert all("retrying for up to 0.05 s" in text for text in caplog.messages)
 
 
 def test_a_partition_that_is_no_number_is_not_looked_for(router):

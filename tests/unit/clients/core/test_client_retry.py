@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.options import ClientOptions
-from barnabas.model.config_keys.admin import ADMIN_KEYS
+from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
 
@@ -43,7 +43,7 @@ async def test_what_stays_is_raised_at_once(client):
         await client.retry(operation, soon(5), "it")
 
 
-async def test_the_end_of_time_names_the_last_cause_also_when_it_comes_during_a_try(client):
+async def test_a_deadline_during_an_attempt_names_the_last_error(client):
     tries = 0
 
     async def operation():
@@ -57,9 +57,9 @@ async def test_the_end_of_time_names_the_last_cause_also_when_it_comes_during_a_
         await client.retry(operation, soon(), "it")
 
 
-async def test_no_cause_but_silence(client):
+async def test_deadline_without_a_response(client):
     async def operation():
         await asyncio.sleep(10)
 
-    with pytest.raises(DeadlineError, match="it: no answer in time"):
+    with pytest.raises(DeadlineError, match="it: no response before the timeout"):
         await client.retry(operation, soon(), "it")

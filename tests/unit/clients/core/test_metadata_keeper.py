@@ -105,7 +105,7 @@ async def test_a_caller_who_goes_away_does_not_take_the_request_along(keeper, br
 
 async def test_a_broker_that_knows_no_brokers_is_no_answer(keeper, broker):
     broker.brokers = []
-    with pytest.raises(UnavailableError, match="h:1 knows no brokers yet"):
+    with pytest.raises(UnavailableError, match="h:1 has no metadata of the brokers yet"):
         await keeper.refresh()
     assert keeper.refreshed_at_s < 0
 

@@ -27,7 +27,7 @@ class FakeConnection:
 def timers(monkeypatch):
     """The idle checks that were asked for; nothing runs by itself."""
 
-    async def open_connection(address, options):
+    async def open_connection(address, options, meters):
         return FakeConnection()
 
     monkeypatch.setattr(ClientConnection, "open", open_connection)

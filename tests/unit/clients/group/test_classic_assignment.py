@@ -5,7 +5,7 @@ import pytest
 from barnabas.clients.assignors.registry import resolve_assignors
 from barnabas.clients.group.classic_assignment import ClassicAssignment
 from barnabas.clients.group.classic_protocol import decode_subscription
-from barnabas.clients.group.membership_actions import Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.join_group import JoinGroupResponseMember
@@ -19,7 +19,7 @@ def holdings(*places, strategies=("range",)):
     settings = GroupSettings("g", None, "classic", None, assignors, 45_000, 3000, 300_000, "eu")
     made = ClassicAssignment(settings)
     made.assigned = frozenset(places)
-    made.apply_step(Step(StepKind.ASSIGN, made.missing))
+    made.apply_step(AssignmentStep(StepKind.ASSIGN, made.missing))
     return made
 
 
@@ -32,9 +32,9 @@ def test_steps_bring_what_is_owned_to_what_is_assigned():
     held = holdings(A)
     held.assigned = frozenset({B})
     assert (held.surplus, held.missing) == ({A}, {B})
-    held.apply_step(Step(StepKind.REVOKE, held.surplus))
+    held.apply_step(AssignmentStep(StepKind.REVOKE, held.surplus))
     assert (held.owned, held.surplus, held.missing) == (set(), set(), {B})
-    held.apply_step(Step(StepKind.ASSIGN, held.missing))
+    held.apply_step(AssignmentStep(StepKind.ASSIGN, held.missing))
     assert held.owned == {B}
 
 
@@ -61,7 +61,7 @@ def test_the_leader_is_told_what_is_owned_and_since_when():
 def test_a_sticky_assignor_hears_of_partitions_that_were_given_up_to_join():
     held = holdings(A, strategies=("sticky",))
     held.settle(7)
-    held.apply_step(Step(StepKind.PREPARE, held.to_give_up(T)))
+    held.apply_step(AssignmentStep(StepKind.PREPARE, held.to_give_up(T)))
     remembered = told(held, "sticky")
     assert remembered.owned == ()
     held.unsettle()

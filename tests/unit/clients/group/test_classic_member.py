@@ -3,14 +3,14 @@
 import pytest
 
 from barnabas.clients.assignors.registry import resolve_assignors
-from barnabas.clients.group.classic_member import ClassicMember, State
+from barnabas.clients.group.classic_member import ClassicMember, ClassicMemberState
 from barnabas.clients.group.classic_protocol import (
     decode_assignment,
     decode_subscription,
     encode_assignment,
     encode_subscription,
 )
-from barnabas.clients.group.membership_actions import Divide, Send, Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, Divide, Send, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError, UnavailableError
@@ -68,7 +68,7 @@ class Driver:
 
     def step(self, kind, *partitions):
         action = self.ask()
-        assert isinstance(action, Step), action
+        assert isinstance(action, AssignmentStep), action
         assert (action.kind, action.partitions) == (kind, frozenset(partitions))
         assert self.ask() is None, "the open step is waited for"
         self.owned |= action.partitions
@@ -125,7 +125,7 @@ def test_a_first_join():
     assert (sync.generation_id, sync.member_id, sync.assignments) == (1, "m", [])
     driver.synced(A, B)
     driver.step(StepKind.ASSIGN, A, B)
-    assert driver.member.state is State.STABLE
+    assert driver.member.state is ClassicMemberState.STABLE
     assert driver.member.settled
     assert (driver.member.group.generation_id, driver.member.group.member_id) == (1, "m")
     assert driver.ask() is None
@@ -163,7 +163,7 @@ def test_eager_gives_up_everything_before_it_joins():
     driver.join(A, B)
     driver.heartbeat(ErrorCode.REBALANCE_IN_PROGRESS)
     driver.join(A, gives_up=(A, B))
-    assert driver.member.state is State.STABLE
+    assert driver.member.state is ClassicMemberState.STABLE
 
 
 def test_cooperative_gives_up_only_what_moves_and_joins_again():
@@ -182,7 +182,7 @@ def test_cooperative_gives_up_only_what_moves_and_joins_again():
     driver.step(StepKind.REVOKE, B)
     driver.step(StepKind.ASSIGN)
     driver.join(A)
-    assert driver.member.state is State.STABLE
+    assert driver.member.state is ClassicMemberState.STABLE
 
 
 def test_heartbeats_go_on_while_the_application_does_not_poll():
@@ -209,7 +209,7 @@ def test_a_retriable_error_keeps_the_generation(error):
     assert driver.member.group.generation_id == 1
     assert driver.ask() is None
     driver.heartbeat()
-    assert driver.member.state is State.STABLE
+    assert driver.member.state is ClassicMemberState.STABLE
 
 
 def test_a_join_that_is_lost_is_sent_again_after_a_pause():
@@ -249,6 +249,7 @@ def test_thrown_out_while_a_step_runs():
 
 
 def test_thrown_out_before_a_step_was_begun():
+    """`driver.step` asserts that the member's next step is LOST."""
     driver = Driver()
     driver.join(A)
     driver.heartbeat(ErrorCode.REBALANCE_IN_PROGRESS)
@@ -259,6 +260,7 @@ def test_thrown_out_before_a_step_was_begun():
 
 
 def test_thrown_out_while_partitions_are_being_assigned():
+    """The driver asserts each step and request of the member."""
     driver = Driver()
     driver.step(StepKind.PREPARE)
     driver.request(JoinGroupRequest)
@@ -272,6 +274,7 @@ def test_thrown_out_while_partitions_are_being_assigned():
 
 
 def test_a_rebalance_while_assigning_is_not_forgotten():
+    """The driver asserts that the member joins again."""
     driver = Driver()
     driver.step(StepKind.PREPARE)
     driver.request(JoinGroupRequest)
@@ -365,6 +368,7 @@ def test_another_subscription_rejoins():
 
 
 def test_an_unreadable_assignment_is_asked_for_again():
+    """The driver asserts that the member joins again after the backoff."""
     driver = Driver()
     driver.step(StepKind.PREPARE)
     driver.request(JoinGroupRequest)

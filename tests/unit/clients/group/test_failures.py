@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.clients.group.failures import FailurePolicy, ProcessingError
-from barnabas.clients.group.workers import route_by
+from barnabas.clients.group.process import route_by
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.records.record import Record
 

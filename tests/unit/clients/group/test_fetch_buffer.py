@@ -166,3 +166,39 @@ def test_a_failure_is_raised_once_and_only_while_it_stands():
     world.buffer.fail(state, state.stamp, BarnabasError("two"))
     state.move_to(3)
     world.buffer.raise_failure()
+
+
+def arrow_rows(batch):
+    batch.validate(full=True)
+    columns = (batch.column(name).to_pylist() for name in ("partition", "offset"))
+    return list(zip(*columns, strict=True))
+
+
+def test_pieces_of_several_partitions_make_one_arrow_batch():
+    world = World(PLACE, OTHER)
+    world.put(batches(2, 1))
+    world.put(batches(2), OTHER)
+    world.put(batches(1, start=3))
+    found = arrow_rows(world.buffer.take_arrow())
+    assert found == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (0, 3)]
+    assert (world.state().offset, world.state(OTHER).offset) == (4, 2)
+    assert world.buffer.take_arrow() is None
+
+
+def test_records_left_by_poll_precede_those_of_the_arrow_batch():
+    world = World(PLACE)
+    world.put(batches(3, 2))
+    assert world.take(1) == {PLACE: [0]}
+    assert arrow_rows(world.buffer.take_arrow()) == [(0, 1), (0, 2), (0, 3), (0, 4)]
+
+
+def test_records_left_by_poll_are_not_lost_before_a_corrupt_batch():
+    world = World(PLACE)
+    bad = bytearray(batches(1, start=3))
+    bad[-1] ^= 0xFF
+    world.put(memoryview(bytes(batches(3)) + bytes(bad)))
+    assert world.take(1) == {PLACE: [0]}
+    assert arrow_rows(world.buffer.take_arrow()) == [(0, 1), (0, 2)]
+    assert world.state().offset == 3
+    with pytest.raises(CorruptRecordError):
+        world.buffer.take_arrow()

@@ -3,13 +3,13 @@
 from barnabas.clients.core.apis.fetch import FetchSelection, fetch_request
 from barnabas.clients.group.fetch_plan import (
     HURRIED_WAIT_MS,
+    ConsumerFetchSession,
     FetchLimits,
     PartitionLeader,
     plan_fetches,
 )
-from barnabas.clients.group.fetch_session import FetchSession
 from barnabas.clients.group.fetcher import FetchResult, read_fetch_results
-from barnabas.clients.group.partition_state import PartitionState, Phase
+from barnabas.clients.group.subscription import AssignedPartition, Phase
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
@@ -20,8 +20,8 @@ LIMITS = FetchLimits(1, 5000, 500, 1000, IsolationLevel.READ_UNCOMMITTED, "rack"
 
 
 def state(number, **more):
-    made = PartitionState(TopicPartition("t", number))
-    made.move_to(10 * number)
+    made = AssignedPartition(TopicPartition("t", number))
+    made.move_to(10 * number, more.pop("epoch", -1))
     for name, value in more.items():
         setattr(made, name, value)
     return made
@@ -79,7 +79,7 @@ def test_a_new_leader_epoch_stops_the_fetch_until_the_position_is_checked():
 
 def test_the_request():
     found = plan(state(0), state(2))
-    session = FetchSession().next(found.nodes[0].targets)
+    session = ConsumerFetchSession().select(found.nodes[0].targets)
     request = fetch_request(session, LIMITS.options(hurried=False))
     assert (request.max_wait_ms, request.max_bytes, request.rack_id) == (500, 5000, "rack")
     assert [item.fetch_offset for item in request.topics[0].partitions] == [0, 20]

@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.clients.group.kip848_member import Kip848Member
-from barnabas.clients.group.membership_actions import Divide, Send, Step, StepKind
+from barnabas.clients.group.membership_actions import AssignmentStep, Divide, Send, StepKind
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
@@ -53,7 +53,7 @@ class Driver:
 
     def step(self, kind, *partitions):
         action = self.ask()
-        assert isinstance(action, Step), action
+        assert isinstance(action, AssignmentStep), action
         assert (action.kind, action.partitions) == (kind, frozenset(partitions))
         self.member.step_done(action, self.now)
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.clients.group.offset_tracker import OffsetTracker
+from barnabas.clients.group.process import OffsetTracker
 from barnabas.model.ids import TopicPartition
 from barnabas.records.record import Record
 

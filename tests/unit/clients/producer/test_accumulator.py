@@ -4,9 +4,8 @@ import threading
 
 import pytest
 
-from barnabas.clients.producer.accumulator import Accumulator, record_bytes
+from barnabas.clients.producer.accumulator import Accumulator, BufferMemory, record_bytes
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.buffer_memory import BufferMemory
 from barnabas.model.ids import TopicPartition
 
 PLACE = TopicPartition("t", 0)
@@ -155,3 +154,62 @@ def test_who_gives_up_waiting_says_whether_it_was_served():
     memory.reserve_later(5, granted)
     memory.release(10)
     assert not memory.withdraw(granted)
+
+
+def enlarge(accumulator, value):
+    """Appends to the open batch after enlarging it; the future or None."""
+    record = (None, value, [], 5)
+    appender = accumulator.topic("t", 2, 0)
+    return accumulator.append_to_enlarged(appender, PLACE, record, record_bytes(*record[:3]))
+
+
+def test_a_batch_grows_while_it_cannot_be_sent(make):
+    accumulator = make()
+    for _ in range(4):
+        send(accumulator, b"x" * 4000)
+    batch = heads(accumulator)[PLACE]
+    assert accumulator.ready_at_ms(batch) > 0
+    woken = len(accumulator.woken)
+    future = enlarge(accumulator, b"x" * 4000)
+    assert future.batch is batch
+    assert len(accumulator.woken) == woken + 1  # the batch has batch.size bytes
+    assert accumulator.ready_at_ms(batch) == 0
+    while send(accumulator, b"x" * 4000).batch is batch or enlarge(accumulator, b"x" * 4000):
+        pass
+    sizes = [waiting.appender.size for waiting in accumulator.queued(PLACE)]
+    assert 16_384 < sizes[0] <= 512 * 1024
+    reserved = accumulator.memory.total_bytes - accumulator.memory.available
+    assert reserved == sum(waiting.reserved_bytes for waiting in accumulator.queued(PLACE))
+    for waiting in accumulator.queued(PLACE):
+        accumulator.discard(waiting)
+        accumulator.finished(waiting)
+    assert accumulator.memory.available == accumulator.memory.total_bytes
+
+
+def test_a_batch_that_is_drained_grows_no_more(make):
+    accumulator = make()
+    send(accumulator)
+    accumulator.drain(PLACE)
+    assert enlarge(accumulator, b"v") is None
+
+
+def test_a_batch_needs_memory_to_grow(make):
+    accumulator = make(buffer_memory=200_000)
+    send(accumulator)
+    accumulator.memory.try_reserve(accumulator.memory.available)
+    assert enlarge(accumulator, b"v") is None
+
+
+@pytest.mark.parametrize(
+    ("config", "limit"),
+    [
+        ({}, 512 * 1024),
+        ({"batch_size": 16_384}, 16_384),  # also the default is obeyed when the user sets it
+        ({"max_request_size": 100_000}, 100_000),
+        ({"buffer_memory": 40_000}, 16_384),
+    ],
+)
+def test_the_limit_of_a_batch(settings_of, config, limit):
+    settings = settings_of(**config)
+    assert settings.max_batch_size == limit
+    assert settings.adaptive == (limit > settings.batch_size)

@@ -4,10 +4,13 @@ import threading
 
 import pytest
 
-from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.batch_results import BatchAction, ResponseContext, action_for
-from barnabas.clients.producer.encoding import build, builder_of, seal, split
-from barnabas.clients.producer.identity import SEQUENCES
+from barnabas.clients.producer.batch import SEQUENCES, ProducerBatch, build, seal, split
+from barnabas.clients.producer.batch_results import (
+    BatchAction,
+    ResponseContext,
+    action_for,
+    builder_of,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import crc_ok, parse_header
@@ -41,6 +44,7 @@ def about(**changes):
         (ErrorCode.MESSAGE_TOO_LARGE, {}, BatchAction.SPLIT),
         (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {}, BatchAction.FAILED),
         (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {"next_in_sequence": False}, BatchAction.RETRY),
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, {"later_stored": True}, BatchAction.STORED),
         (ErrorCode.UNKNOWN_SERVER_ERROR, {}, BatchAction.FAILED),
         (ErrorCode.INVALID_RECORD, {}, BatchAction.FAILED),
         (ErrorCode.PRODUCER_FENCED, {}, BatchAction.FAILED),

@@ -39,10 +39,11 @@ def test_object_class_and_path_are_accepted_and_configured(given, monkeypatch):
     ("given", "text"),
     [
         ("no.such.module.Class", "No module named 'no'"),
-        ("json.NoSuchClass", "json has no class 'NoSuchClass'"),
+        ("json.NoSuchClass", "json has no class or function 'NoSuchClass'"),
         (NoPartitioner, "the class has no method partition"),
         (type("Broken", (), {"__init__": lambda self: 1 / 0}), "ZeroDivisionError"),
         ("nonsense", "must be one of"),
+        ("json.dumps", "the class has no method partition"),
     ],
 )
 def test_a_wrong_name_is_refused_with_its_cause(given, text):
@@ -56,12 +57,12 @@ def test_functions_and_names_are_no_objects():
     assert load_partitioner(None, {}) is None
 
 
-def test_the_cluster_knows_the_topic_of_the_record():
-    appender = TopicAppender(3, 1000, True)
+def test_the_cluster_has_the_topic_of_the_record():
+    appender = TopicAppender(3, True)
     appender.available = (0, 2)
     cluster = Cluster("t", appender)
     assert cluster.partition_count_for_topic("t") == 3
     assert cluster.partitions_for_topic("t") == [0, 1, 2]
     assert cluster.available_partitions_for_topic("t") == [0, 2]
-    with pytest.raises(LocalError, match="no partitions of 'other'"):
+    with pytest.raises(LocalError, match="a record of 't', not of 'other'"):
         cluster.partition_count_for_topic("other")

@@ -132,3 +132,48 @@ def test_what_was_sent_behind_a_failed_batch_has_another_turn(identity):
     identity.sending(behind)
     assert numbers(behind) == (77, 1, 0)
     assert identity.is_next(behind, [behind])
+
+
+def test_a_leader_remembers_the_oldest_batch_in_flight(identity):
+    """It waits for a response of the old leader, while the new one stores later batches."""
+    greet(identity)
+    oldest = batch()
+    identity.sending(oldest)
+    for _ in range(4):
+        assert identity.may_send(ONE)
+        later = batch()
+        identity.sending(later)
+        identity.answered(later)
+        identity.stored(later)
+    assert not identity.may_send(ONE)
+    identity.answered(oldest)
+    identity.stored(oldest)
+    assert identity.may_send(ONE)
+
+
+def test_a_batch_before_a_stored_one_is_stored(identity):
+    greet(identity)
+    first, second = batch(), batch()
+    identity.sending(first)
+    identity.sending(second)
+    assert not identity.is_known_as_stored(first)
+    identity.stored(second)
+    assert identity.is_known_as_stored(first)
+    assert not identity.is_known_as_stored(second)
+    identity.bump_epoch()
+    third = batch()
+    identity.answered(first)
+    identity.answered(second)
+    identity.sending(third)
+    assert not identity.is_known_as_stored(first)
+
+
+def test_sequences_that_begin_again_keep_their_order(identity):
+    greet(identity)
+    identity._partitions[ONE].next_sequence = SEQUENCES - 3
+    last, first = batch(3), batch(3)
+    identity.sending(last)
+    identity.sending(first)
+    assert first.base_sequence == 0
+    identity.stored(first)
+    assert identity.is_known_as_stored(last)

@@ -29,7 +29,7 @@ def choose(settings_of):
 
 @pytest.fixture
 def topic():
-    made = TopicAppender(4, 1000, True)
+    made = TopicAppender(4, True)
     made.available = (0, 1, 2, 3)
     return made
 
@@ -37,7 +37,7 @@ def topic():
 def add_batch(topic, number, size):
     """Opens and closes a batch of a partition, which counts towards the sticky partition."""
     place = TopicPartition("t", number)
-    topic.open(SimpleNamespace(partition=place, appender=SimpleNamespace(size=size)))
+    topic.open(SimpleNamespace(partition=place, appender=SimpleNamespace(size=size)), 1000)
     topic.close(number)
 
 
@@ -90,7 +90,7 @@ def test_without_any_leader_all_partitions_are_drawn(choose, topic):
 
 def test_turns_are_counted_for_each_topic(choose):
     chooser = choose(partitioner_class="round_robin")
-    first, second = TopicAppender(2, 1000, True), TopicAppender(2, 1000, True)
+    first, second = TopicAppender(2, True), TopicAppender(2, True)
     used = [
         (name, chooser.choose(name, b"k", b"v", 1, topic))
         for _ in range(10)
@@ -107,7 +107,7 @@ def test_librdkafkas_partitioners(choose, topic):
 
 
 def test_keys_may_be_ignored(choose):
-    topic = TopicAppender(4, 1000, False)
+    topic = TopicAppender(4, False)
     chooser = choose(partitioner_ignore_keys=True, batch_size=1000)
     assert set(partitions(chooser, topic, 1000, key=b"k")) == {0, 1, 2, 3}
 
@@ -124,5 +124,5 @@ def test_java_class_names_and_unknown_names(choose, settings_of):
 
 @pytest.mark.parametrize("number", [-1, 4, None, "1"])
 def test_a_partition_that_the_topic_does_not_have(topic, number):
-    with pytest.raises(LocalError, match=f"partitions 0 to 3, not {number}"):
+    with pytest.raises(LocalError, match=f"partitions 0 to 3, not {number!r}"):
         check_partition("t", number, topic)

@@ -31,4 +31,5 @@ def test_a_topic_that_is_no_name(topic):
 
 @pytest.mark.parametrize("headers", [(), [("a", b"1"), ("b", None)], {"a": b"1"}.items()])
 def test_what_is_right_is_not_blamed(headers):
+    """Passes when `explain_mistake` raises no error for valid arguments."""
     explain_mistake("orders", headers)

@@ -1,5 +1,6 @@
 """The path per record, compiled and as plain Python: the same answers from both."""
 
+import asyncio
 import importlib.machinery
 import importlib.util
 import threading
@@ -53,8 +54,8 @@ def new_batch(partition=0, driver=None):
 
 @pytest.fixture
 def appender(hot):
-    made = hot.TopicAppender(3, 200, True)
-    made.open(new_batch())
+    made = hot.TopicAppender(3, True)
+    made.open(new_batch(), 200)
     return made
 
 
@@ -94,7 +95,7 @@ def test_keys_go_by_their_hash_and_no_key_to_the_sticky_partition(appender, hot)
 
 
 def test_hashing_can_be_switched_off(hot):
-    appender = hot.TopicAppender(3, 200, False)
+    appender = hot.TopicAppender(3, False)
     appender.stick_to(1)
     assert appender.partition_for(b"key") == 1
 
@@ -102,7 +103,7 @@ def test_hashing_can_be_switched_off(hot):
 def test_a_grown_topic_has_room_for_its_new_partitions(appender):
     appender.resize(5)
     assert appender.count == 5
-    appender.open(new_batch(4))
+    appender.open(new_batch(4), 200)
     assert appender.try_send(None, b"v", (), 4, None) is not None
 
 
@@ -131,8 +132,8 @@ def test_a_failed_batch_fails_all_its_futures(appender):
 
 def test_waiting_has_a_deadline_and_ends_the_linger(hot):
     driver = IdleDriver()
-    appender = hot.TopicAppender(1, 200, True)
-    appender.open(new_batch(driver=driver))
+    appender = hot.TopicAppender(1, True)
+    appender.open(new_batch(driver=driver), 200)
     future = appender.try_send(None, b"a", (), None, None)
     with pytest.raises(DeadlineError):
         future.result(0.001)
@@ -162,6 +163,55 @@ def test_futures_follow_their_records_into_a_split_batch(appender):
     assert seen == [51]
 
 
-def test_text_is_refused_by_type(appender):
-    with pytest.raises(TypeError):
-        appender.try_send(None, "text", (), None, None)
+def test_text_is_encoded_and_other_types_need_a_serializer(appender):
+    assert appender.try_send(None, "text", (), 0, None) is not None
+    assert appender.partition_for(b"key") != 0
+    assert appender.try_send("key", b"v", (), None, None) is None  # no batch is open there
+    with pytest.raises(TypeError, match=r"the value is int.*value\.serializer"):
+        appender.try_send(None, 5, (), None, None)
+    with pytest.raises(TypeError, match=r"the key is list.*key\.serializer"):
+        appender.try_send([1], b"v", (), None, None)
+
+
+def test_callbacks_follow_a_record_into_a_part_that_is_split_again(appender):
+    futures = [appender.try_send(None, b"v", (), None, 1) for _ in range(4)]
+    seen = []
+    futures[1].add_done_callback(lambda future: seen.append(future.result(0).offset))
+    whole, parts = appender.batch_of(0), [new_batch() for _ in range(4)]
+    whole.split_into([(0, parts[0]), (2, parts[1])])
+    parts[0].split_into([(0, parts[2]), (1, parts[3])])
+    parts[2].complete(10, -1, None)
+    assert seen == []
+    parts[3].complete(20, -1, None)
+    assert seen == [20]
+
+
+async def test_a_delivery_is_a_future_of_asyncio(appender, hot):
+    loop = asyncio.get_running_loop()
+    sent = [appender.try_send(None, b"v", (), None, 1) for _ in range(3)]
+    deliveries = [hot.Delivery(future, loop) for future in sent]
+    assert all(asyncio.isfuture(delivery) for delivery in deliveries)
+    with pytest.raises(asyncio.InvalidStateError):
+        deliveries[0].result()
+    seen = []
+    deliveries[0].add_done_callback(lambda future: seen.append(future.result().offset))
+    assert deliveries[2].cancel()
+    loop.call_soon(appender.batch_of(0).complete, 7, -1, None)
+    done, pending = await asyncio.wait(deliveries)
+    assert not pending
+    assert done == set(deliveries)
+    assert [metadata.offset for metadata in await asyncio.gather(*deliveries[:2])] == [7, 8]
+    assert (await asyncio.wait_for(deliveries[1], 5)).offset == 8
+    assert (await asyncio.shield(deliveries[1])).offset == 8
+    assert seen == [7]
+    assert deliveries[2].cancelled()
+
+
+async def test_the_error_of_a_delivery(appender, hot, caplog):
+    loop = asyncio.get_running_loop()
+    delivery = hot.Delivery(appender.try_send(None, b"v", (), None, 1), loop)
+    appender.batch_of(0).complete(-1, -1, BrokerError(ErrorCode.MESSAGE_TOO_LARGE))
+    assert delivery.done()
+    with pytest.raises(BrokerError):
+        await delivery
+    assert isinstance(delivery.exception(), BrokerError)

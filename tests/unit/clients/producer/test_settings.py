@@ -34,7 +34,7 @@ def test_idempotence_goes_off_by_itself_where_it_cannot_be(settings_of, config):
         ({"transactional.id": "t", "enable.idempotence": False}, "transactional.id needs"),
         ({"delivery.timeout.ms": 100}, "delivery.timeout.ms=100 must be at least"),
         ({"partitioner.class": "murmur3"}, "partitioner.class='murmur3'"),
-        ({"value.serializer": "yaml"}, "value.serializer='yaml': must be a callable"),
+        ({"value.serializer": "yaml"}, "value.serializer='yaml': must be one of string"),
         ({"lingerms": 1}, "did you mean 'linger.ms'"),
     ],
 )

@@ -1,14 +1,23 @@
 import pytest
-from support.group_driver import GroupDriver, subscription
+from support.groups.driver import GroupDriver, subscription
 
-from barnabas.groups.config import GroupConfig
 from barnabas.groups.requests import Protocol
-from barnabas.groups.timers import TimerKind
+from barnabas.groups.step import GroupConfig, TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 
 def protocols(*names):
     return tuple(Protocol(name, subscription("t")) for name in names)
+
+
+def test_a_member_may_repeat_a_protocol():
+    driver = GroupDriver()
+    joined = driver.join(known=False, protocols=protocols("range", "range"))
+    driver.advance(driver.config.initial_rebalance_delay_ms)
+    assert joined.reply.protocol_name == "range"
+    other = driver.join(known=False, protocols=protocols("range", "roundrobin", "range"))
+    driver.join(joined.reply.member_id, protocols=protocols("range", "range"))
+    assert other.reply.protocol_name == "range"
 
 
 def test_member_id_is_client_id_and_uuid_and_must_be_brought_back():

@@ -1,5 +1,5 @@
 import pytest
-from support.group_driver import GroupDriver
+from support.groups.driver import GroupDriver
 
 from barnabas.groups.requests import LeavingMember
 from barnabas.model.error_codes import ErrorCode as E

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.groups.consumer.assignors import ASSIGNORS
-from barnabas.groups.consumer.assignors.spec import GroupSpec, MemberSpec
+from barnabas.groups.consumer.assignors import ASSIGNORS, GroupSpec, MemberSpec
 from barnabas.model.ids import Uuid
 
 T, U, V = (Uuid(letter * 16) for letter in (b"t", b"u", b"v"))

@@ -1,12 +1,11 @@
 """Classic groups that become KIP-848 ones and back, and classic members in between."""
 
 import pytest
-from support.group_driver import GroupDriver, image, owned_of, subscription
+from support.groups.driver import GroupDriver, image, owned_of, subscription
 
-from barnabas.groups.config import GroupConfig
 from barnabas.groups.embedded_protocol import decode_assignment, encode_assignment
 from barnabas.groups.requests import LeavingMember, Protocol
-from barnabas.groups.timers import TimerKind
+from barnabas.groups.step import GroupConfig, TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 

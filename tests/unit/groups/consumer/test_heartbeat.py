@@ -1,8 +1,7 @@
 import pytest
-from support.group_driver import GroupDriver, consumer_request, image, owned_of, topic_id
+from support.groups.driver import GroupDriver, consumer_request, image, owned_of, topic_id
 
-from barnabas.groups.config import GroupConfig
-from barnabas.groups.timers import TimerKind
+from barnabas.groups.step import GroupConfig, TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 
 

@@ -1,15 +1,15 @@
 """Expiry to the exact millisecond (KIP-211), deletion of offsets and of groups."""
 
 import pytest
-from support.group_driver import GroupDriver, subscription
+from support.groups.driver import GroupDriver, subscription
 
-from barnabas.groups.config import GroupConfig
 from barnabas.groups.requests import (
     OffsetDeleteRequest,
     OffsetToCommit,
     Protocol,
     TxnOffsetCommitRequest,
 )
+from barnabas.groups.step import GroupConfig
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.model.ids import TopicPartition
 
@@ -39,9 +39,19 @@ def test_simple_group_since_the_commit():
     assert expire(driver).committed().offset == 1
     driver.advance(1)
     assert expire(driver).committed().offset == -1
+    # kafka_server_group_coordinator_metrics_offset_expiration_count_total
+    assert driver.shard._around.stats.expired_offsets == 1
     assert driver.shard.list_groups() == [], "the group goes with its last offset"
     driver.reload(compacted=True)
     assert driver.shard.list_groups() == []
+
+
+def test_a_retention_time_beyond_every_clock_is_kept_for_ever():
+    driver = driver_with_retention()
+    driver.commit(1, retention_time_ms=2**63 - 1)
+    driver.reload()
+    driver.advance(100 * RETENTION)
+    assert expire(driver).committed().offset == 1
 
 
 def test_empty_group_since_it_became_empty():

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from barnabas.model.errors import ConfigError
-from barnabas.spark.formats.decoding import CHUNK, decoder_for
-from barnabas.spark.formats.options import ColumnFormat
+from barnabas.spark.formats.decoders import CHUNK, decoder_for
+from barnabas.spark.formats.decoding import ColumnFormat
 from barnabas.spark.formats.schemas import parse_schema
 
 
@@ -25,7 +25,7 @@ def test_raw_and_string():
     assert decode("raw", None, b"\xff", None).values.to_pylist() == [b"\xff", None]
     found = decode("string", None, "ü".encode(), b"\xff", None, b"")
     assert found.values.to_pylist() == ["ü", None, None, ""]
-    assert found.errors == {1: "is no UTF-8 text: byte 0 is 0xff"}
+    assert found.errors == {1: "is not UTF-8 text: byte 0 is 0xff"}
 
 
 def test_json_types():
@@ -62,20 +62,20 @@ def test_json_types():
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "is no JSON: Expecting value"),
-        (b"{", "is no JSON: Expecting property name"),
-        (b"{}{}", "is no JSON: Extra data"),
-        (b'1}\n{"v":2', "is no JSON: Extra data"),
-        (b"[1]", r"\[1\] is no object"),
-        (b'{"l": 1.5}', "field 'l': 1.5 is no bigint"),
-        (b'{"l": 9223372036854775808}', "field 'l': 9223372036854775808 is no bigint"),
-        (b'{"l": true}', "field 'l': true is no bigint"),
-        (b'{"t": "yesterday"}', "field 't': \"yesterday\" is no timestamp"),
-        (b'{"o": {"x": "a"}}', "field 'o': field 'x': \"a\" is no number"),
-        (b'{"s": "\xff"}', "is no UTF-8 text"),
+        (b"", "is not JSON: Expecting value"),
+        (b"{", "is not JSON: Expecting property name"),
+        (b"{}{}", "is not JSON: Extra data"),
+        (b'1}\n{"v":2', "is not JSON: Extra data"),
+        (b"[1]", r"\[1\] is not an object"),
+        (b'{"l": 1.5}', "field 'l': 1.5 is not of type bigint"),
+        (b'{"l": 9223372036854775808}', "field 'l': 9223372036854775808 is not of type bigint"),
+        (b'{"l": true}', "field 'l': true is not of type bigint"),
+        (b'{"t": "yesterday"}', "field 't': \"yesterday\" is not a timestamp"),
+        (b'{"o": {"x": "a"}}', "field 'o': field 'x': \"a\" is not a number"),
+        (b'{"s": "\xff"}', "is not UTF-8 text"),
         (b'{"s": "\\ud800"}', "surrogates not allowed"),
-        (b'{"o": {"x": NaN}}', "field 'x': NaN is no number"),
-        (b'{"o": {"x": 1e400}}', "field 'x': Infinity is no number"),
+        (b'{"o": {"x": NaN}}', "field 'x': NaN is not a number"),
+        (b'{"o": {"x": 1e400}}', "field 'x': Infinity is not a number"),
     ],
 )
 def test_json_errors(data, reason):
@@ -107,7 +107,7 @@ def test_whole_batches_and_rows_agree():
     assert decoder.batch(without_zone).equals(decoder._rows(without_zone)[0])
 
 
-def test_a_bad_row_costs_its_neighbours_only():
+def test_an_invalid_row_affects_only_its_chunk():
     values = [b'{"l": %d}' % n for n in range(CHUNK * 3)]
     values[CHUNK + 5] = b"bad"
     found = decode("json", "l long", *values)
@@ -143,8 +143,8 @@ def test_csv():
     assert others == [None] * 4
     assert found.errors == {
         2: "has 2 fields, not 7",
-        3: "field 'i': \"x\" is no number",
-        4: "is 2 lines, not one",
+        3: "field 'i': \"x\" is not a number",
+        4: "has 2 lines instead of one",
     }
 
 

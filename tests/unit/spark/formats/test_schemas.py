@@ -5,9 +5,8 @@ import json
 import pytest
 from pyspark.sql.types import LongType, StructField, StructType
 
-from barnabas.spark.formats import avro_schemas
-from barnabas.spark.formats.ddl import parse_ddl
-from barnabas.spark.formats.schemas import as_nullable, parse_schema
+from barnabas.spark.formats import avro
+from barnabas.spark.formats.schemas import as_nullable, parse_ddl, parse_schema
 
 
 def test_json_schema():
@@ -27,7 +26,7 @@ def test_json_schema():
         "struct<id:bigint,score:double,at:timestamp,day:date,tags:array<string>,"
         "more:map<string,boolean>,in:struct<x:bigint>>"
     )
-    with pytest.raises(ValueError, match="no column type for"):
+    with pytest.raises(ValueError, match="has no Spark type"):
         parse_schema("json", '{"type": ["string", "integer"]}')
 
 
@@ -62,12 +61,12 @@ def test_avro_schema_types():
     )
 
 
-def test_avro_that_spark_has_no_type_for():
+def test_avro_types_without_a_spark_type():
     with pytest.raises(ValueError, match="more than one type"):
-        avro_schemas.spark_type(["null", "int", "string"])
+        avro.spark_type(["null", "int", "string"])
     itself = {"type": "record", "name": "L", "fields": [{"name": "next", "type": ["null", "L"]}]}
     with pytest.raises(ValueError, match="refers to itself"):
-        avro_schemas.spark_type(itself)
+        avro.spark_type(itself)
 
 
 def test_spark_types_as_avro_and_back():
@@ -75,4 +74,4 @@ def test_spark_types_as_avro_and_back():
         "i int, l long, s string, b binary, d date, t timestamp, n timestamp_ntz, c decimal(9,2), "
         "a array<double>, m map<string,struct<x:boolean>>"
     )
-    assert avro_schemas.spark_type(avro_schemas.avro_schema(kind)) == kind
+    assert avro.spark_type(avro.avro_schema(kind)) == kind

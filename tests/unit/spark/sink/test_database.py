@@ -67,7 +67,7 @@ def test_queries_have_epochs_of_their_own(connect):
     assert rows(connect) == [("a", 1), ("b", 1)]
 
 
-def test_what_is_wrong_is_named(connect):
+def test_invalid_options_are_named(connect):
     with pytest.raises(ConfigError, match="paramstyle='numeric'"):
         DatabaseSink(connect, "counts", paramstyle="numeric")
     sink = DatabaseSink(connect, "counts", keys=["who"], query="q")

@@ -1,4 +1,4 @@
-"""The sink's options and columns: defaults, and what is refused, by name."""
+"""The sink's options: defaults, and invalid values, which errors name."""
 
 import pytest
 
@@ -41,14 +41,14 @@ def test_a_stream_is_exactly_once_and_a_batch_at_least_once():
     assert (named.guarantee, named.query_id, named.batch_id) == (Guarantee.EXACTLY_ONCE, "q", 7)
 
 
-def test_what_spark_adds_is_no_mistake_and_kafka_settings_pass():
+def test_options_of_spark_and_kafka_settings_are_accepted():
     options = parse(checkpointLocation="/x", queryName="n", kafka__compression__type="lz4")
     assert options.client["compression.type"] == "lz4"
     assert options.topic == "t"
 
 
 @pytest.mark.parametrize(("options", "named"), WRONG)
-def test_what_is_wrong_is_named(options, named):
+def test_invalid_options_are_named(options, named):
     with pytest.raises(ConfigError, match=named):
         SinkOptions.parse({**BASE, **options}, streaming=False)
 

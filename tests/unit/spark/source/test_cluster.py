@@ -1,4 +1,4 @@
-"""How long a source asks a cluster that does not answer."""
+"""Retries of requests to a cluster that does not respond."""
 
 import pytest
 
@@ -17,7 +17,7 @@ OPTIONS = {
 
 
 def failures(monkeypatch, caplog, seconds, seen):
-    monkeypatch.setattr(cluster, "AGAIN_SECONDS", seconds)
+    monkeypatch.setattr(cluster, "FIRST_RESPONSE_SECONDS", seconds)
     reader = SourceCluster(SourceOptions.parse(OPTIONS, streaming=True))
     try:
         if seen:
@@ -32,9 +32,9 @@ def failures(monkeypatch, caplog, seconds, seen):
 
 
 @pytest.mark.parametrize(("seconds", "repeated"), [(45.0, 3), (-1.0, 0)])
-def test_a_cluster_nobody_has_seen_is_not_waited_for_long(monkeypatch, caplog, seconds, repeated):
+def test_an_unreachable_cluster_fails_early(monkeypatch, caplog, seconds, repeated):
     assert failures(monkeypatch, caplog, seconds, seen=False) == repeated
 
 
-def test_one_that_has_answered_is_asked_as_often_as_told(monkeypatch, caplog):
+def test_a_reached_cluster_is_retried_as_often_as_configured(monkeypatch, caplog):
     assert failures(monkeypatch, caplog, -1.0, seen=True) == 3

@@ -1,4 +1,4 @@
-"""Offset texts: sorted, exact, and refused by name when they do not fit."""
+"""Offset texts: sorted and exact; errors name the option."""
 
 import json
 

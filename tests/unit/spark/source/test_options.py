@@ -1,4 +1,4 @@
-"""Every option: its default, its forms, and what is refused, by name."""
+"""Every option: its default, its forms, and invalid values, which errors name."""
 
 import pickle
 
@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.formats.options import FORMAT_OPTIONS
+from barnabas.spark.formats.decoding import FORMAT_OPTIONS
 from barnabas.spark.source.offsets import (
     EarliestOffsets,
     GroupOffsets,
@@ -127,7 +127,7 @@ def test_positions():
     assert parse(streaming=True, startingOffsets="group:g1").starting == GroupOffsets("g1")
 
 
-def test_times_come_before_offsets():
+def test_timestamps_take_precedence_over_offsets():
     both = parse(startingOffsets="earliest", startingOffsetsByTimestamp='{"a":{"0":5}}')
     assert both.starting == TimestampOffsets({A0: 5})
     all_three = parse(startingTimestamp="9", startingOffsetsByTimestamp='{"a":{"0":5}}')
@@ -177,7 +177,7 @@ def test_kafka_settings_pass_through():
 
 
 @pytest.mark.parametrize(("options", "named"), WRONG)
-def test_what_is_wrong_is_named(options, named):
+def test_invalid_options_are_named(options, named):
     with pytest.raises(ConfigError, match=named):
         SourceOptions.parse({**BASE, **options}, streaming=False)
 
@@ -205,11 +205,11 @@ def test_every_option_has_one_spelling_and_is_refused_when_malformed():
     assert {*SOURCE_OPTIONS} - refused - elsewhere == ANY_TEXT
 
 
-def test_what_only_a_stream_obeys_is_no_mistake_in_a_batch():
+def test_streaming_options_are_accepted_in_a_batch():
     options = parse(minOffsetsPerTrigger="1", maxOffsetsPerTrigger="2", maxTriggerDelay="1s")
     assert options.ending == LatestOffsets()
 
 
-def test_what_the_tasks_get_goes_with_them():
+def test_options_are_pickled_to_the_tasks():
     options = parse(streaming=True, includeHeaders="true", kafka__isolation__level="read_committed")
     assert pickle.loads(pickle.dumps(options)) == options

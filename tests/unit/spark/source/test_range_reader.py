@@ -1,4 +1,4 @@
-"""A task's reading, over a consumer that only has bytes."""
+"""Reading a range with a fake consumer."""
 
 import pytest
 
@@ -6,10 +6,9 @@ from barnabas.clients.simple import FetchedBatches
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import build_batch
 from barnabas.spark.source import range_reader
-from barnabas.spark.source.columns import source_schema
-from barnabas.spark.source.input_partition import RangesPartition
-from barnabas.spark.source.offset_ranges import OffsetRange
 from barnabas.spark.source.options import SourceOptions
+from barnabas.spark.source.planner import OffsetRange, RangesPartition
+from barnabas.spark.source.schema import source_schema
 
 ROWS_PER_FETCH = 3
 OPTIONS = SourceOptions.parse(

@@ -1,8 +1,15 @@
 import pytest
 
 from barnabas.model.errors import ConfigError
-from barnabas.streams.sql.cases.case_files import Case, decoded, encoded, find_cases
-from barnabas.streams.sql.cases.comparing import difference, newest, rows_difference
+from barnabas.streams.sql.cases import (
+    Case,
+    decoded,
+    difference,
+    encoded,
+    find_cases,
+    newest,
+    rows_difference,
+)
 
 
 def test_a_case_on_disk(tmp_path):
@@ -43,7 +50,7 @@ def test_lines_that_are_wrong(tmp_path, line, reason):
 
 
 def test_no_case(tmp_path):
-    with pytest.raises(ConfigError, match="no case"):
+    with pytest.raises(ConfigError, match="no test case"):
         find_cases(tmp_path)
 
 

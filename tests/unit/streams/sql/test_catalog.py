@@ -1,18 +1,18 @@
 import pytest
-from support.sql_relations import relations
+from support.pipelines.sql_relations import relations
 
-from barnabas.streams.sql.catalog.catalog import (
+from barnabas.streams.sql.catalog import (
     Catalog,
+    CheckpointLocation,
     Definition,
-    Home,
     claimed,
     terminated,
 )
-from barnabas.streams.sql.catalog.properties import declared, topic_wish
-from barnabas.streams.sql.catalog.relations import Format, relation_of
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
-from barnabas.streams.sql.language.statements import KeyRole, Window, WindowKind
+from barnabas.streams.sql.language.statements import KeyRole, WindowClause, WindowKind
+from barnabas.streams.sql.properties import declared, new_topic_settings
+from barnabas.streams.sql.relations import Format, relation_of
 
 KNOWN = relations().by_name
 
@@ -34,7 +34,7 @@ def test_a_relation_survives_its_document():
 def test_a_window_survives_too():
     from dataclasses import replace
 
-    relation = replace(KNOWN["users"], window=Window(WindowKind.HOPPING, 10, 5, None))
+    relation = replace(KNOWN["users"], window=WindowClause(WindowKind.HOPPING, 10, 5, None))
     assert relation_of(relation.as_document()) == relation
 
 
@@ -84,7 +84,7 @@ def test_queries_have_the_offset_of_their_statement_as_id():
     assert catalog.writers("PAGEVIEWS")
 
 
-def test_a_terminated_query_is_gone_and_its_relation_is_not():
+def test_a_terminated_query_keeps_its_relation():
     catalog = Catalog()
     query(catalog, "s-1", 0, relation=KNOWN["pageviews"])
     catalog.apply(*terminated("s-1"), 1)
@@ -118,35 +118,35 @@ def test_declared():
     assert [column.name for column in relation.value_columns] == ["t"]
 
 
-def test_the_old_way_to_name_a_key():
+def test_the_key_property_of_older_ksql():
     relation = made("CREATE TABLE t (id VARCHAR, n INT) WITH (kafka_topic='t', key='ID')")
     assert relation.keys_in_value
     assert relation.key_columns[0].role is KeyRole.PRIMARY
     assert [column.name for column in relation.value_columns] == ["id", "n"]
 
 
-def test_the_topic_is_the_name_unless_told():
+def test_the_topic_defaults_to_the_name():
     assert made("CREATE STREAM s (a INT)").topic == "s"
 
 
-def test_wishes():
+def test_settings_of_new_topics():
     statement = parse_statement("CREATE STREAM s (a INT) WITH (partitions=3, replicas=2)")
-    wish = topic_wish(statement.properties)
-    assert (wish.partitions, wish.replicas) == (3, 2)
+    new_topic = new_topic_settings(statement.properties)
+    assert (new_topic.partitions, new_topic.replicas) == (3, 2)
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("CREATE STREAM s (a INT) WITH (kafka_tpic='x')", "did you mean 'kafka_topic'"),
-        ("CREATE STREAM s (a INT) WITH (value_format='protobuf')", "write JSON or AVRO"),
+        ("CREATE STREAM s (a INT) WITH (value_format='protobuf')", "use JSON or AVRO"),
         ("CREATE STREAM s (a INT) WITH (value_format='xml')", "no format 'xml'"),
-        ("CREATE STREAM s WITH (kafka_topic='x')", "columns are needed"),
+        ("CREATE STREAM s WITH (kafka_topic='x')", "the columns are missing"),
         ("CREATE TABLE t (a INT) WITH (kafka_topic='x')", "needs a key"),
         ("CREATE TABLE t (a INT KEY)", "PRIMARY KEY"),
         ("CREATE STREAM s (a INT PRIMARY KEY)", "write KEY"),
-        ("CREATE STREAM s (a INT, A VARCHAR)", "two columns are called"),
-        ("CREATE STREAM s (rowtime BIGINT)", "every row has already"),
+        ("CREATE STREAM s (a INT, A VARCHAR)", "two columns have the name"),
+        ("CREATE STREAM s (rowtime BIGINT)", "is reserved"),
         ("CREATE STREAM s (a INT) WITH (timestamp='b')", "timestamp: no column 'b'"),
         ("CREATE STREAM s (a INT) WITH (timestamp_format='yyyy')", "needs timestamp"),
         ("CREATE STREAM s (a INT, b INT) WITH (value_format='KAFKA')", "holds one column"),
@@ -163,25 +163,25 @@ def test_contradictions(text, reason):
 
 def test_a_number_of_partitions_is_a_number():
     with pytest.raises(SqlError, match="above 0"):
-        topic_wish({"partitions": "0"})
+        new_topic_settings({"partitions": "0"})
 
 
-HERE, THERE = Home("d1", "one:/state"), Home("d2", "two:/state")
+HERE, THERE = CheckpointLocation("d1", "one:/state"), CheckpointLocation("d2", "two:/state")
 
 
-def claim(catalog, home, offset, statement="s-1"):
-    catalog.apply(*claimed(statement, home), offset)
+def claim(catalog, location, offset, statement="s-1"):
+    catalog.apply(*claimed(statement, location), offset)
 
 
 def test_the_first_claim_to_a_query_counts():
     catalog = Catalog()
     query(catalog, "s-1", 0)
-    assert catalog.home("s-1") is None
+    assert catalog.location("s-1") is None
     claim(catalog, HERE, 1)
     claim(catalog, THERE, 2)
-    assert catalog.home("s-1") == HERE
+    assert catalog.location("s-1") == HERE
     claim(catalog, THERE, 3, statement="s-2")
-    assert catalog.home("s-2") == THERE
+    assert catalog.location("s-2") == THERE
 
 
 def test_a_claim_is_given_up():
@@ -191,6 +191,6 @@ def test_a_claim_is_given_up():
     claim(catalog, THERE, 2)
     for key in catalog.claims("s-1"):
         catalog.apply(key, None, 3)
-    assert catalog.home("s-1") is None
+    assert catalog.location("s-1") is None
     assert catalog.claims("s-1") == []
     assert len(catalog.queries) == 1

@@ -1,5 +1,6 @@
 import pytest
 
+from barnabas.streams.sql.language.dialect import is_complete
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement, parse_statements, spark_type
 from barnabas.streams.sql.language.statements import (
@@ -7,23 +8,22 @@ from barnabas.streams.sql.language.statements import (
     Create,
     CreateAs,
     Describe,
-    Drop,
-    Emit,
+    DropStatement,
+    EmitClause,
     Explain,
     InsertSelect,
     InsertValues,
     KeyRole,
     Print,
     RelationKind,
-    Select,
+    SelectStatement,
     SetProperty,
     Show,
     Terminate,
-    Window,
+    WindowClause,
     WindowKind,
     Within,
 )
-from barnabas.streams.sql.language.tokens import is_complete
 
 
 def test_create_stream():
@@ -93,7 +93,7 @@ def test_create_as_with_everything():
     assert isinstance(made, CreateAs)
     query = made.query
     assert query.withins == (Within(3_600_000, 300_000, 10_000),)
-    assert query.emit is Emit.CHANGES
+    assert query.emit is EmitClause.CHANGES
     assert [node.sql() for node in query.partition_by] == ["b.y"]
     assert query.tree.sql() == "SELECT a.x, b.y FROM a JOIN b ON a.x = b.x WHERE a.x > 1"
 
@@ -101,27 +101,27 @@ def test_create_as_with_everything():
 @pytest.mark.parametrize(
     ("text", "window"),
     [
-        ("TUMBLING (SIZE 30 SECONDS)", Window(WindowKind.TUMBLING, 30_000)),
-        ("tumbling (size 1 minute)", Window(WindowKind.TUMBLING, 60_000)),
+        ("TUMBLING (SIZE 30 SECONDS)", WindowClause(WindowKind.TUMBLING, 30_000)),
+        ("tumbling (size 1 minute)", WindowClause(WindowKind.TUMBLING, 60_000)),
         (
             "TUMBLING (SIZE 1 DAY, RETENTION 7 DAYS, GRACE PERIOD 1 HOUR)",
-            Window(WindowKind.TUMBLING, 86_400_000, None, 3_600_000),
+            WindowClause(WindowKind.TUMBLING, 86_400_000, None, 3_600_000),
         ),
         (
             "HOPPING (SIZE 1 MINUTE, ADVANCE BY 20 SECONDS)",
-            Window(WindowKind.HOPPING, 60_000, 20_000),
+            WindowClause(WindowKind.HOPPING, 60_000, 20_000),
         ),
-        ("SESSION (60 SECONDS)", Window(WindowKind.SESSION, 60_000)),
+        ("SESSION (60 SECONDS)", WindowClause(WindowKind.SESSION, 60_000)),
         (
             "SESSION (500 MILLISECONDS, GRACE PERIOD 0 SECONDS)",
-            Window(WindowKind.SESSION, 500, None, 0),
+            WindowClause(WindowKind.SESSION, 500, None, 0),
         ),
     ],
 )
 def test_windows(text, window):
     query = parse_statement(f"SELECT x, COUNT(*) FROM s WINDOW {text} GROUP BY x EMIT FINAL").query
     assert query.window == window
-    assert query.emit is Emit.FINAL
+    assert query.emit is EmitClause.FINAL
     assert query.tree.sql() == "SELECT x, COUNT(*) FROM s GROUP BY x"
 
 
@@ -175,10 +175,10 @@ def test_insert():
         ("EXPLAIN CSAS_A_1", (Explain, {"query_id": "CSAS_A_1"})),
         ("TERMINATE CSAS_A_1", (Terminate, {"query_id": "CSAS_A_1"})),
         ("TERMINATE ALL", (Terminate, {"query_id": None})),
-        ("DROP STREAM s", (Drop, {"name": "s", "delete_topic": False})),
+        ("DROP STREAM s", (DropStatement, {"name": "s", "delete_topic": False})),
         (
             "DROP TABLE IF EXISTS s DELETE TOPIC",
-            (Drop, {"if_exists": True, "delete_topic": True, "kind": RelationKind.TABLE}),
+            (DropStatement, {"if_exists": True, "delete_topic": True, "kind": RelationKind.TABLE}),
         ),
         (
             "SET 'auto.offset.reset'='earliest'",
@@ -196,7 +196,7 @@ def test_short_statements(text, expected):
 
 def test_explain_has_a_statement_inside():
     made = parse_statement("EXPLAIN SELECT * FROM s EMIT CHANGES")
-    assert isinstance(made.statement, Select)
+    assert isinstance(made.statement, SelectStatement)
 
 
 def test_bounded_queries_are_spark_sql():
@@ -230,29 +230,34 @@ def test_completeness(text, complete):
     ("text", "line", "column", "reason"),
     [
         ("HELLO", 1, 1, "no statement begins with 'HELLO'"),
-        ("SELECT a FORM b c", 1, 15, "does not belong here"),
+        ("SELECT a FORM b c", 1, 15, "unexpected text"),
         ("SHOW STREAMS;\nSHOW\n  STRAMS", 3, 3, "expected STREAMS, TABLES"),
-        ("SELECT 'abc", 1, 8, "never closed"),
+        ("SELECT 'abc", 1, 8, "not closed"),
         ("CREATE STREAM s (a BLAH)", 1, 20, "no type 'BLAH'"),
         ("CREATE STREAM s (a INT,)", 1, 24, "expected the name of a column"),
         ("CREATE STREAM s (a INT) WITH (x=1, x=2)", 1, 37, "given twice"),
-        ("CREATE STREAM s (a INT) AS SELECT 1", 1, 1, "AS SELECT gives the columns"),
+        ("CREATE STREAM s (a INT) AS SELECT 1", 1, 1, "AS SELECT defines the columns"),
         ("INSERT INTO s VALUES (1, 2", 1, 27, "expected ), found the end"),
         ("PRINT", 1, 6, "expected the name of a topic"),
         ("DROP x", 1, 6, "expected STREAM or TABLE"),
         ("SET auto = 1", 1, 5, "in quotes"),
         ("SELECT * FROM s WINDOW HOPPING (SIZE 3 SECONDS) GROUP BY x", 1, 47, "ADVANCE BY"),
         ("SELECT * FROM s WINDOW TUMBLING (SIZE 3 PARSECS) GROUP BY x", 1, 41, "unit of time"),
-        ("SELECT * FROM s PARTITION BY EMIT CHANGES", 1, 30, "what to partition by"),
+        (
+            "SELECT * FROM s PARTITION BY EMIT CHANGES",
+            1,
+            30,
+            "expected expressions after PARTITION BY",
+        ),
         ("SHOW STREAMS NOW", 1, 14, "should end here"),
-        ("SELECT 1 +", 1, 10, "something is missing"),
-        ("SELECT", 1, 7, "expected what to select"),
+        ("SELECT 1 +", 1, 10, "a keyword is missing"),
+        ("SELECT", 1, 7, "expected columns to select"),
         ("SELECT a FROM", 1, 10, "expected table name"),
         ("SELECT (a FROM s", 1, 11, "expecting )"),
         ("SELECT a FROM s EMIT SOMETIMES", 1, 22, "expected CHANGES or FINAL, found 'SOMETIMES'"),
         ("SELECT * FROM a JOIN b WITHIN 1 ON a.x = b.x", 1, 33, "unknown unit of time"),
         ("INSERT s VALUES (1)", 1, 8, "expected INTO, found 's'"),
-        ("INSERT INTO s (a) SELECT a FROM t", 1, 19, "a list of columns goes with VALUES"),
+        ("INSERT INTO s (a) SELECT a FROM t", 1, 19, "a column list needs VALUES"),
         ("CREATE STREAM s (a INT) WITH (partitions)", 1, 41, "expected =, found ')'"),
         ("DESCRIBE", 1, 9, "expected the name of a stream or table"),
         ("EXPLAIN", 1, 8, "expected a statement or the id of a query"),
@@ -260,19 +265,19 @@ def test_completeness(text, complete):
         ("PRINT x LIMIT many", 1, 15, "expected a number of records, found 'many'"),
         ("UNSET x", 1, 7, "in quotes"),
         ("ALTER STREAM s ADD COLUMN x INT", 1, 1, "CREATE OR REPLACE with all columns"),
-        ("CREATE CONNECTOR c WITH (a=1)", 1, 1, "CREATE CONNECTOR is not a statement here"),
+        ("CREATE CONNECTOR c WITH (a=1)", 1, 1, "CREATE CONNECTOR is not supported"),
         ("RUN SCRIPT 'x'", 1, 1, "`barnabas sql FILE`"),
         ("SHOW STREAMS; PAUSE q", 1, 15, "TERMINATE ends a query"),
     ],
 )
-def test_errors_have_a_place(text, line, column, reason):
+def test_errors_have_a_position(text, line, column, reason):
     with pytest.raises(SqlError) as caught:
         parse_statements(text)
     assert reason in str(caught.value)
     assert (caught.value.line, caught.value.column) == (line, column)
 
 
-def test_the_caret_is_below_the_place():
+def test_the_caret_is_below_the_position():
     with pytest.raises(SqlError) as caught:
         parse_statements("SELECT 1;\nDROP x")
     assert str(caught.value).splitlines()[1:] == ["  DROP x", "       ^"]

@@ -8,7 +8,7 @@ from barnabas.clients.core.apis.common import CONSUMER_REPLICA_ID, by_topic, err
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import IsolationLevel
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, IsolationLevel
 from barnabas.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -16,18 +16,12 @@ from barnabas.wire.messages.list_offsets import (
     ListOffsetsTopic,
 )
 
-LATEST_TIMESTAMP = -1
-EARLIEST_TIMESTAMP = -2
-MAX_TIMESTAMP = -3
-EARLIEST_LOCAL_TIMESTAMP = -4
-LATEST_TIERED_TIMESTAMP = -5
-
 
 class OffsetQuery(NamedTuple):
     """Selects an offset of a partition.
 
     Attributes:
-        timestamp: milliseconds since 1970, or one of the negative constants of this module.
+        timestamp: milliseconds since 1970, or a constant such as LATEST_TIMESTAMP.
         leader_epoch: the leader epoch that the client has from metadata, -1 if it has none.
     """
 

@@ -1,1 +1,1 @@
-"""Executes statements: changes of the catalog, queries on Spark, reading and writing."""
+"""Executes statements; one module per group of statements."""

@@ -1,8 +1,8 @@
 """The SQL engine: executes one statement at a time and returns its result.
 
-It has the catalog, a Spark session that is created when a statement needs one, and the queries that
-run in this process. Before every statement it reads the statements of other processes. The
-statements themselves are in the modules beside this one.
+It owns the catalog, a Spark session that is created when a statement needs one, and the queries
+that run in this process. Before every statement it reads the statements of other processes. The
+other modules of this package implement the statements.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from barnabas.admin import Admin
-from barnabas.spark.client_settings import ClusterSettings
-from barnabas.streams.sql.catalog.catalog import Catalog
-from barnabas.streams.sql.catalog.statement_log import TOPIC, StatementLog
+from barnabas.spark.options import ClusterSettings
+from barnabas.streams.sql.catalog import TOPIC, Catalog, StatementLog
 from barnabas.streams.sql.engine.insert import InsertStatements
 from barnabas.streams.sql.engine.planning import Planning
 from barnabas.streams.sql.engine.queries import (
@@ -23,20 +22,20 @@ from barnabas.streams.sql.engine.queries import (
     RunningQuery,
     default_state_dir,
 )
-from barnabas.streams.sql.engine.results import Result, Table
+from barnabas.streams.sql.engine.results import Result, TableResult
 from barnabas.streams.sql.engine.select import PushQuery, run_bounded
 from barnabas.streams.sql.engine.session import LazySparkSession, default_properties, set_property
 from barnabas.streams.sql.engine.show import ShowStatements
-from barnabas.streams.sql.engine.statements import CreateStatements, DropStatements, Topics
+from barnabas.streams.sql.engine.statements import CreateStatements, DropStatements, RelationTopics
 from barnabas.streams.sql.language.parser import parse_statements
 from barnabas.streams.sql.language.statements import (
     Create,
     CreateAs,
-    Drop,
+    DropStatement,
     InsertSelect,
     InsertValues,
     Query,
-    Select,
+    SelectStatement,
     SetProperty,
     Statement,
     Terminate,
@@ -47,10 +46,15 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """SQL on one cluster.
+    """Executes SQL on one cluster.
 
-    `run_queries` False leaves the queries to others: this one only defines them. `state_dir`
-    holds their checkpoints. `short_life` is for scripts: Spark starts faster, and runs slower.
+    Args:
+        settings: Client settings, `bootstrap.servers` among them.
+        state_dir: The directory for the checkpoints of queries.
+        spark: The Spark session; by default one is created when it is needed.
+        run_queries: False only defines queries and leaves running them to other processes.
+        topic: The topic of the statement log.
+        short_life: For scripts: Spark starts faster and runs slower.
     """
 
     def __init__(
@@ -68,16 +72,16 @@ class Engine:
         self._admin = Admin(settings)
         self._log = StatementLog(settings, self._admin, topic)
         self._cluster = ClusterSettings({name: str(value) for name, value in settings.items()})
-        place = Path(state_dir or default_state_dir(self._cluster_id()))
+        directory = Path(state_dir or default_state_dir(self._cluster_id()))
         self._lazy_session = LazySparkSession(
-            spark, log_file=place / "spark.log", short_life=short_life
+            spark, log_file=directory / "spark.log", short_life=short_life
         )
         self._planning = Planning(self._log, self._lazy_session)
-        self._queries = Queries(place, self._log, self._lazy_session, self._cluster)
+        self._queries = Queries(directory, self._log, self._lazy_session, self._cluster)
         self._supervisor = QuerySupervisor(
             self._log, self._planning, self._queries, run_new=run_queries
         )
-        topics = Topics(self._admin)
+        topics = RelationTopics(self._admin)
         self._create = CreateStatements(self._log, topics, self._planning, self._supervisor)
         self._drop = DropStatements(self._log, self._queries, topics)
         self._insert = InsertStatements(settings)
@@ -95,11 +99,11 @@ class Engine:
     # --- statements ---
 
     def run(self, text: str) -> list[Result]:
-        """Execute all statements of a text; SqlError at the first that fails."""
+        """Executes all statements of a text; SqlError for the first that fails."""
         return [self.execute(statement) for statement in parse_statements(text)]
 
     def execute(self, statement: Statement) -> Result:
-        """Execute one statement."""
+        """Executes one statement."""
         self.refresh()
         match statement:
             case Create():
@@ -110,9 +114,9 @@ class Engine:
                 return self._create.insert_select(statement, self.properties)
             case InsertValues(target=target):
                 return self._insert.insert(statement, self.catalog.relation(target))
-            case Select(query=query):
+            case SelectStatement(query=query):
                 return self._select(query)
-            case Drop():
+            case DropStatement():
                 return self._drop.drop(statement)
             case Terminate(query_id=query_id):
                 return self._drop.terminate(query_id)
@@ -129,19 +133,19 @@ class Engine:
         self._planning.schema(query, plan)
         return PushQuery(plan, self._lazy_session, self._cluster, to_end=False).result()
 
-    def push_to_end(self, query: Query, timeout: float | None = None) -> Table:
-        """The result of a push query over the records that exist now; for tests."""
+    def push_to_end(self, query: Query, timeout: float | None = None) -> TableResult:
+        """Returns the result of a push query over the current records; for tests."""
         plan = self._planning.pushed(query, self.properties)
         pushed = PushQuery(plan, self._lazy_session, self._cluster, to_end=True, timeout=timeout)
         result = pushed.result()
-        return Table(result.columns, list(result.rows))
+        return TableResult(result.columns, list(result.rows))
 
     @property
     def catalog(self) -> Catalog:
         return self._log.catalog
 
     def refresh(self) -> None:
-        """Read the statements of other processes, and stop queries that they have terminated."""
+        """Reads the statements of other processes, and stops queries that they have terminated."""
         self._supervisor.refresh()
 
     def topic_names(self) -> list[str]:
@@ -150,35 +154,38 @@ class Engine:
     # --- queries ---
 
     def resume(self) -> list[RunningQuery]:
-        """Take every query of the catalog that no other process runs."""
+        """Takes over every query of the catalog that no other process runs."""
         return self._supervisor.resume()
 
     def start_queries(self) -> int:
-        """Resume and start the queries; returns how many run here."""
+        """Resumes and starts the queries; returns how many run in this process."""
         return self._supervisor.start()
 
     def run_available(self, timeout: float | None = None) -> None:
-        """Let every query process the records that exist now, feeding queries first; SqlError if
-        one is not done after `timeout` seconds."""
+        """Lets every query process the current records, in the order of their dependencies.
+
+        Raises SqlError if one does not finish within `timeout` seconds.
+        """
         self._supervisor.run_available(timeout)
 
     def run_defined(self, timeout: float | None = None) -> None:
-        """`run_available`, if this engine has defined a query."""
+        """Calls `run_available` if this engine has defined a query."""
         if self._create.has_defined_queries:
             self.run_available(timeout)
 
     def failures(self) -> dict[str, str]:
-        """Queries of this process that have failed or could not start, with the reason."""
+        """Returns the queries of this process that have failed or could not start, with the
+        reason."""
         return self._supervisor.failures()
 
     def elsewhere(self) -> dict[str, str]:
-        """Queries that only another state directory can run, with its host and path."""
+        """Returns the queries that only another state directory can run, with its host and path."""
         return self._supervisor.elsewhere()
 
     # --- life ---
 
     def close(self) -> None:
-        """Stop the queries of this process; another process, or a later one, can continue them."""
+        """Stops the queries of this process; a later process can continue them."""
         with ExitStack() as ends:
             for part in (self._admin, self._log, self._insert, self._lazy_session):
                 ends.callback(part.close)

@@ -1,4 +1,4 @@
-"""INSERT INTO ... VALUES: rows become records and are sent at once, without Spark."""
+"""INSERT INTO ... VALUES: encodes rows as records and sends them, without Spark."""
 
 import base64
 import datetime
@@ -11,12 +11,18 @@ from typing import Any
 from sqlglot import exp
 
 from barnabas.clients.producer import Producer
-from barnabas.streams.sql.catalog.avro import derived_schema, field_of
-from barnabas.streams.sql.catalog.properties import check_written
-from barnabas.streams.sql.catalog.relations import Format, Relation, close_name, json_text
-from barnabas.streams.sql.engine.results import Message, Result
+from barnabas.streams.sql.engine.results import Result, TextResult
 from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.sql.language.statements import Column, InsertValues, RelationKind
+from barnabas.streams.sql.properties import check_written
+from barnabas.streams.sql.relations import (
+    Format,
+    Relation,
+    close_name,
+    derived_schema,
+    field_of,
+    json_text,
+)
 from barnabas.streams.sql.translation.scope import at_node
 
 ROWTIME = "rowtime"
@@ -24,7 +30,7 @@ ROWTIME = "rowtime"
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A record to send; `timestamp` None takes the present time."""
+    """A record to send; `timestamp` None means the current time."""
 
     key: bytes | None
     value: bytes | None
@@ -32,7 +38,7 @@ class NewRecord:
 
 
 def records(statement: InsertValues, relation: Relation) -> list[NewRecord]:
-    """The records of all rows; SqlError names what does not fit."""
+    """Returns the records of all rows; SqlError names a value that does not match its column."""
     names = list(statement.columns) or [column.name for column in relation.columns]
     for name in names:
         if name.lower() != ROWTIME and relation.column(name) is None:
@@ -43,23 +49,23 @@ def records(statement: InsertValues, relation: Relation) -> list[NewRecord]:
 
 def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -> NewRecord:
     if len(row) != len(names):
-        raise at_node(SqlError(f"{len(names)} columns, and {len(row)} values"), row[0])
+        raise at_node(SqlError(f"{len(names)} columns, but {len(row)} values"), row[0])
     given = {name.lower(): _constant(tree) for name, tree in zip(names, row, strict=True)}
     time = given.pop(ROWTIME, None)
     if time is not None and not isinstance(time, int):
-        raise SqlError("ROWTIME is a number of milliseconds")
+        raise SqlError("ROWTIME must be a number of milliseconds")
     fitted = {
         column.name: _fitted(given.get(column.name.lower()), column) for column in relation.columns
     }
     if relation.kind is RelationKind.TABLE and any(
         fitted[column.name] is None for column in relation.key_columns
     ):
-        raise SqlError(f"a row of {relation.name} needs its key")
+        raise SqlError(f"a row of the table {relation.name} needs a key")
     return NewRecord(encoded_key(relation, fitted), encoded_value(relation, fitted), time)
 
 
 def encoded_key(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
-    """The record's key, as `translation.keys` would write it."""
+    """Returns the record's key, encoded as by `translation.records`."""
     columns = relation.key_columns
     if not columns or all(row.get(column.name) is None for column in columns):
         return None
@@ -76,7 +82,7 @@ def encoded_key(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
 
 
 def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
-    """The record's value."""
+    """Returns the record's value."""
     columns = relation.value_columns
     values = {column.name: row.get(column.name) for column in columns}
     match relation.value_format:
@@ -94,7 +100,8 @@ def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
 
 
 def _avro(relation: Relation, values: Mapping[str, Any]) -> bytes:
-    from barnabas.spark.formats.avro_values import avro_writer
+    # Start-up time: PySpark takes a second to import.
+    from barnabas.spark.formats.avro import avro_writer
 
     check_written(relation)
     text = relation.avro_schema
@@ -172,14 +179,14 @@ def _kafka(value: Any, column: Column) -> bytes:
         case "BIGINT":
             return int(value).to_bytes(8, "big", signed=True)
         case _:
-            raise UnsupportedError(f"the KAFKA format has no {column.type}: use JSON")
+            raise UnsupportedError(f"the KAFKA format does not support {column.type}: use JSON")
 
 
 def _constant(tree: exp.Expr) -> Any:
-    """The value of a constant; SqlError for anything that is none."""
+    """Returns the value of a constant; SqlError for other expressions."""
     reader = _CONSTANTS.get(type(tree))
     if reader is None:
-        reason = f"VALUES takes constants, and {tree.sql()} is none: use INSERT INTO … SELECT"
+        reason = f"{tree.sql()} is not a constant, as VALUES needs: use INSERT INTO … SELECT"
         raise at_node(SqlError(reason), tree)
     return reader(tree)
 
@@ -228,7 +235,7 @@ _CONSTANTS: dict[type[exp.Expr], Callable[[exp.Expr], Any]] = {
 
 
 def _fitted(value: Any, column: Column) -> Any:
-    """A constant as a column's type has it; SqlError when it cannot be."""
+    """Returns a constant converted to a column's type; SqlError if that is impossible."""
     if value is None:
         return None
     kind = column.type.split("(")[0].split("<")[0]
@@ -236,7 +243,9 @@ def _fitted(value: Any, column: Column) -> Any:
     try:
         return value if fit is None else fit(value)
     except (TypeError, ValueError, ArithmeticError):
-        raise SqlError(f"{value!r} is no {column.type}, as {column.name} wants") from None
+        raise SqlError(
+            f"column {column.name}: {str(value)!r} is not of type {column.type}"
+        ) from None
 
 
 def _whole(value: Any) -> int:
@@ -284,14 +293,14 @@ SEND_SECONDS = 30.0
 
 
 class InsertStatements:
-    """INSERT INTO ... VALUES; the producer is created with the first statement."""
+    """INSERT INTO ... VALUES; the first statement creates the producer."""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._settings = settings
         self._producer: Producer | None = None
 
     def insert(self, statement: InsertValues, relation: Relation) -> Result:
-        """Send all rows; returns when they are acknowledged."""
+        """Sends all rows; returns when they are acknowledged."""
         made = records(statement, relation)
         if self._producer is None:
             self._producer = Producer(self._settings)
@@ -303,7 +312,7 @@ class InsertStatements:
         ]
         for future in sent:
             future.result(timeout=SEND_SECONDS)
-        return Message(f"{len(sent)} row{'' if len(sent) == 1 else 's'} into {relation.name}")
+        return TextResult(f"{len(sent)} row{'' if len(sent) == 1 else 's'} into {relation.name}")
 
     def close(self) -> None:
         if self._producer is not None:

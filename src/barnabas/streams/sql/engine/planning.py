@@ -1,10 +1,16 @@
-"""Plans of queries, and the relations that CREATE ... AS SELECT derives from them."""
+"""Plans queries, and derives the relations of CREATE ... AS SELECT from them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from barnabas.streams.run import output_schema
 from barnabas.streams.schema import Schema
-from barnabas.streams.sql.catalog.properties import (
+from barnabas.streams.sql.catalog import StatementLog
+from barnabas.streams.sql.engine.session import OFFSET_RESET, LazySparkSession, spark_errors
+from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.parser import spark_type
+from barnabas.streams.sql.language.statements import Column, CreateAs, KeyRole, Query, RelationKind
+from barnabas.streams.sql.properties import (
     check_avro,
     check_names,
     check_written,
@@ -12,17 +18,11 @@ from barnabas.streams.sql.catalog.properties import (
     formats,
     given_avro,
 )
-from barnabas.streams.sql.catalog.relations import Format, Relation
-from barnabas.streams.sql.catalog.statement_log import StatementLog
-from barnabas.streams.sql.engine.session import OFFSET_RESET, LazySparkSession, spark_errors
-from barnabas.streams.sql.language.errors import SqlError
-from barnabas.streams.sql.language.parser import spark_type
-from barnabas.streams.sql.language.statements import Column, CreateAs, KeyRole, Query, RelationKind
+from barnabas.streams.sql.relations import Format, Relation
 from barnabas.streams.sql.translation.expressions import check_replayable
 from barnabas.streams.sql.translation.plan import StreamingPlan, plan_query
 from barnabas.streams.sql.translation.records import DEAD_LETTERS, SKIP
-from barnabas.streams.sql.translation.refusals import place
-from barnabas.streams.sql.translation.rows import Relations
+from barnabas.streams.sql.translation.scope import Relations, at_query
 
 T = TypeVar("T")
 
@@ -35,39 +35,39 @@ class Planning:
         self._lazy_session = lazy_session
 
     def relations(self, settings: Mapping[str, str], on_error: str = SKIP) -> Relations:
-        """The relations that queries may read now."""
+        """Returns the relations that queries can read now."""
         by_name = {relation.name.lower(): relation for relation in self._log.catalog.relations}
         return Relations(by_name, settings[OFFSET_RESET], on_error)
 
     def written(self, query: Query, settings: Mapping[str, str]) -> StreamingPlan:
-        """The plan of a query that writes."""
-        placed(query, lambda: check_replayable(query.tree))
+        """Returns the plan of a query that writes."""
+        with_query_position(query, lambda: check_replayable(query.tree))
         return plan_query(query, self.relations(settings, DEAD_LETTERS))
 
     def pushed(self, query: Query, settings: Mapping[str, str]) -> StreamingPlan:
-        """The plan of a push query (EMIT CHANGES)."""
+        """Returns the plan of a push query (EMIT CHANGES)."""
         return plan_query(query, self.relations(settings))
 
     def schema(self, query: Query, plan: StreamingPlan) -> Schema:
-        """The columns with Spark's types; Spark's errors become SqlErrors with a position."""
-        from barnabas.streams.run import output_schema
-
+        """Returns the columns with Spark's types; Spark's errors become SqlErrors with a
+        position."""
         with spark_errors(query):
             return output_schema(plan.full(), self._lazy_session.session)
 
 
-def placed(query: Query, work: Callable[[], T]) -> T:
-    """Run a check; its SqlErrors get the position of the query."""
+def with_query_position(query: Query, work: Callable[[], T]) -> T:
+    """Runs a check; its SqlErrors get the position of the query."""
     try:
         return work()
     except SqlError as error:
-        raise place(error, query) from None
+        raise at_query(error, query) from None
 
 
 def derived(statement: CreateAs, plan: StreamingPlan, schema: Schema) -> Relation:
-    """The relation; SqlError when the statement and its query contradict each other.
+    """Returns the relation of a statement; SqlError if the statement and its query contradict each
+    other.
 
-    `schema` is that of the plan's rows, as Spark sees it.
+    `schema` is that of the plan's rows, from Spark.
     """
     properties = statement.properties
     check_names(properties)
@@ -103,7 +103,7 @@ def derived(statement: CreateAs, plan: StreamingPlan, schema: Schema) -> Relatio
 
 
 def _keys_in_value(plan: StreamingPlan, kept: bool) -> bool:
-    """Windows have their bounds and their key in the value; else it is as in the source."""
+    """Returns whether the key is also in the value: of windows always, else as in the source."""
     if plan.window is not None:
         return True
     return kept and bool(plan.key) and plan.sources[0].keys_in_value
@@ -121,7 +121,7 @@ def _check_kind(statement: CreateAs, plan: StreamingPlan) -> None:
     if statement.kind is RelationKind.TABLE and not plan.key:
         raise SqlError("a table needs its key: select every expression of GROUP BY too")
     if plan.limit is not None:
-        raise SqlError("LIMIT ends a query, and this one should run on: leave it out")
+        raise SqlError("a query that writes runs until it is terminated: omit LIMIT")
 
 
 def _columns(kind: RelationKind, plan: StreamingPlan, schema: Schema) -> tuple[Column, ...]:
@@ -136,8 +136,8 @@ def _columns(kind: RelationKind, plan: StreamingPlan, schema: Schema) -> tuple[C
 def _check(relation: Relation) -> None:
     if not relation.value_columns:
         raise SqlError(
-            "the record's value would be empty, since every column is in its key: select another "
-            "column, or AS_VALUE(…) of one under another name"
+            "the record's value would be empty, because every column is in the key: select another "
+            "column, or AS_VALUE(…) AS another_name"
         )
     check_written(relation)
     check_avro(relation)
@@ -148,9 +148,9 @@ def _check(relation: Relation) -> None:
 
 
 def check_insert(target: Relation, plan: StreamingPlan, schema: Schema) -> None:
-    """INSERT INTO … SELECT gives the target's columns, in their order."""
+    """Raises SqlError unless INSERT INTO … SELECT returns the target's columns, in their order."""
     if target.kind is RelationKind.TABLE:
-        raise SqlError(f"{target.name} is a table: only the query that made it writes into it")
+        raise SqlError(f"{target.name} is a table: only the query that defines it can write to it")
     check_written(target)
     if plan.is_table:
         raise SqlError(f"the result is a table, and {target.name} a stream")
@@ -158,7 +158,7 @@ def check_insert(target: Relation, plan: StreamingPlan, schema: Schema) -> None:
     given = [(field.name, spark_type(field.type)) for field in schema.fields]
     if _lower(expected) != _lower(given):
         raise SqlError(
-            f"{target.name} has the columns {_text(expected)}, the query gives {_text(given)}"
+            f"{target.name} has the columns {_text(expected)}, the query returns {_text(given)}"
         )
 
 

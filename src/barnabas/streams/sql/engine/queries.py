@@ -1,8 +1,8 @@
 """Persistent queries: where their checkpoints are, which process runs them, and in which order.
 
-A query runs where its checkpoint is: in the state directory that is its home, and there in the
-process that holds its lock. Offsets and state are in the checkpoint, so a query continues where it
-stopped, in this process or a later one.
+A query runs in the state directory with its checkpoint, in the process that holds its lock. Offsets
+and state are in the checkpoint, so a query continues where it stopped, in this process or a later
+one.
 """
 
 import fcntl
@@ -19,53 +19,54 @@ from pathlib import Path
 from typing import IO, Any
 
 from barnabas.model.errors import LocalError
-from barnabas.spark.client_settings import ClusterSettings
+from barnabas.spark.options import ClusterSettings
 from barnabas.streams.errors import LostStateError
-from barnabas.streams.sql.catalog.catalog import Catalog, Home, QueryDefinition
-from barnabas.streams.sql.catalog.relations import Relation
-from barnabas.streams.sql.catalog.statement_log import StatementLog
+from barnabas.streams.run import Runner
+from barnabas.streams.sql.catalog import Catalog, CheckpointLocation, QueryDefinition, StatementLog
 from barnabas.streams.sql.engine.planning import Planning
 from barnabas.streams.sql.engine.session import LazySparkSession, failure_text
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.language.statements import CreateAs, InsertSelect
+from barnabas.streams.sql.relations import Relation
 from barnabas.streams.sql.translation.plan import StreamingPlan
 from barnabas.streams.topology import Topology
 
 ID_FILE = "id"
-LOOK_AGAIN_SECONDS = (0.01, 0.02, 0.05)
+LOCK_RETRY_SECONDS = (0.01, 0.02, 0.05)
 
 
 class StateDirectory:
     """A directory of checkpoints, created when a query first needs it.
 
-    It has an id, in a file, which moves with it to another machine; the catalog knows a query's
-    home by that id.
+    It has an id, in a file that moves with the directory to another machine; the catalog refers to
+    the directory by that id.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
-    def home(self) -> Home:
+    def location(self) -> CheckpointLocation:
         """The entry for the catalog; the first call creates the id."""
         found = self.known_id()
-        return Home(self._make_id() if found is None else found, self._where)
+        return CheckpointLocation(self._make_id() if found is None else found, self._where)
 
     @property
     def _where(self) -> str:
         return f"{socket.gethostname()}:{self.path.absolute()}"
 
     def known_id(self) -> str | None:
-        """The id; None before the first query."""
+        """Returns the id; None before the first query."""
         try:
             return (self.path / ID_FILE).read_text().strip()
         except FileNotFoundError:
             return None
 
     def _make_id(self) -> str:
-        """Written to a temporary file and linked: readers see all of it, and of two writers the
-        first wins."""
+        """Writes the id to a temporary file and links it: readers see all of it, and the first of
+        two writers wins.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
         made = uuid.uuid4().hex
         aside = self.path / f"{ID_FILE}.{made}"
@@ -84,7 +85,8 @@ class StateDirectory:
 
 class QueryDirectory:
     """The directory of one query, with its checkpoint. Among the processes that share a state
-    directory, the one that holds the lock runs the query."""
+    directory, the one that holds the lock runs the query.
+    """
 
     def __init__(self, state_dir: Path, query_id: str) -> None:
         self.path = state_dir / re.sub(r"[^A-Za-z0-9._-]", "_", query_id)
@@ -95,12 +97,12 @@ class QueryDirectory:
         return str(self.path / "checkpoint")
 
     def lock(self) -> bool:
-        """Take the query for this process; False if another process has it."""
+        """Locks the query for this process; returns False if another process has it."""
         self.path.mkdir(parents=True, exist_ok=True)
         handle = (self.path / "lock").open("ab")
         # `is_taken` of another process holds the lock for a moment: try more than once.
         pause = threading.Event()
-        for pause_s in (*LOOK_AGAIN_SECONDS, None):
+        for pause_s in (*LOCK_RETRY_SECONDS, None):
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -113,7 +115,7 @@ class QueryDirectory:
         return False
 
     def is_taken(self) -> bool:
-        """Whether some process has the query."""
+        """Returns whether any process has the query."""
         if self._lock is not None:
             return True
         try:
@@ -138,9 +140,9 @@ class QueryDirectory:
 
 
 def default_state_dir(cluster_id: str) -> Path:
-    """Below XDG_STATE_HOME: a directory for each cluster."""
-    home = os.environ.get("XDG_STATE_HOME")
-    base = Path(home) if home else Path.home() / ".local" / "state"
+    """Returns a directory for each cluster below XDG_STATE_HOME."""
+    state_home = os.environ.get("XDG_STATE_HOME")
+    base = Path(state_home) if state_home else Path.home() / ".local" / "state"
     return base / "barnabas" / "sql" / re.sub(r"[^A-Za-z0-9._-]", "_", cluster_id)
 
 
@@ -154,7 +156,7 @@ class Flow:
 
 
 def feeding_order(flows: Sequence[Flow]) -> list[str]:
-    """The ids, those of queries that feed others first; in a cycle, the order of definition.
+    """Returns the ids sorted by dependency, writers first; in a cycle, in the order of definition.
 
     >>> one, two = Flow("one", frozenset("b"), "c"), Flow("two", frozenset("a"), "b")
     >>> feeding_order([one, two])
@@ -202,13 +204,14 @@ class RunningQuery:
             return
         try:
             self.running = self.runner.start()
-        except LostStateError as error:  # the others can run
+        except LostStateError as error:  # other queries can still run
             self.failure = f"{error}. In SQL: DROP and CREATE the query's table or stream again"
 
     def run_available(self, timeout: float | None) -> None:
-        """Process the records that exist now."""
+        """Processes the current records."""
         if self.running is not None:
             return
+        # Start-up time: PySpark takes a second to import.
         from pyspark.errors import PySparkException
 
         try:
@@ -219,7 +222,7 @@ class RunningQuery:
             raise SqlError(f"{name} failed: {self.failure}") from error
 
     def stop(self) -> None:
-        """Stop the query and release its lock, unless the query does not stop."""
+        """Stops the query and releases its lock, unless the query does not stop."""
         running, self.running = self.running, None
         if running is not None:
             stop_running(running, self.definition.query_id)
@@ -227,10 +230,10 @@ class RunningQuery:
 
 
 def stop_running(running: Any, name: str) -> None:
-    """Stop the queries of a run; SqlError if Spark gives up waiting for one."""
+    """Stops the queries of a run; SqlError if Spark's stop timeout passes."""
     try:
         running.stop()
-    except Exception as error:  # Spark's errors, and those of the bridge to it
+    except Exception as error:  # errors of Spark and of Py4J
         raise SqlError(f"{name} does not stop: {failure_text(error)}") from error
 
 
@@ -252,7 +255,7 @@ class Queries:
         self._taking = threading.Lock()
 
     def take(self, definition: QueryDefinition, sink: Any) -> RunningQuery | None:
-        """Prepare a query to run here; None if another process or state directory has it."""
+        """Prepares a query to run here; None if another process or state directory has it."""
         with self._taking:
             found = self._here.get(definition.query_id)
             if found is not None:
@@ -260,10 +263,10 @@ class Queries:
             if self.elsewhere(definition) is not None:
                 return None
             directory = self._directory.query_directory(definition.query_id)
-            is_new = self._log.catalog.home(definition.statement_id) is None
+            is_new = self._log.catalog.location(definition.statement_id) is None
             if not directory.lock():
                 return None
-            if not self._is_home(definition):
+            if not self._claims_location(definition):
                 directory.remove()
                 return None
             runner = self._runner(definition, directory, sink, is_new=is_new)
@@ -272,24 +275,28 @@ class Queries:
             return query
 
     def elsewhere(self, definition: QueryDefinition) -> str | None:
-        """The host and state directory with a query's checkpoint, if it is not this directory."""
-        home = self._log.catalog.home(definition.statement_id)
-        if home is None or home.directory == self._directory.known_id():
+        """Returns the host and state directory with a query's checkpoint, if it is not this
+        directory.
+        """
+        location = self._log.catalog.location(definition.statement_id)
+        if location is None or location.directory == self._directory.known_id():
             return None
-        return home.where
+        return location.where
 
-    def _is_home(self, definition: QueryDefinition) -> bool:
-        """Whether this directory is the query's home; claims a query without one."""
-        own = self._directory.home
+    def _claims_location(self, definition: QueryDefinition) -> bool:
+        """Claims a query for this directory, unless it is claimed; returns whether this directory
+        has it.
+        """
+        own = self._directory.location
         found = self._log.claim(definition.statement_id, own)
         return found is not None and found.directory == own.directory
 
     def _runner(
         self, definition: QueryDefinition, directory: QueryDirectory, sink: Any, *, is_new: bool
     ) -> Any:
-        """A new query may write to a topic that has records; a later run needs its checkpoint."""
-        from barnabas.streams.run import Runner
-
+        """Returns a runner. A new query may write to a topic that has records; later it needs its
+        checkpoint.
+        """
         return Runner(
             Topology(directory.path.name, sink),
             bootstrap_servers=self._cluster,
@@ -312,7 +319,7 @@ class Queries:
         return ELSEWHERE if taken else STOPPED
 
     def release(self, query_id: str, *, forget: bool) -> None:
-        """Stop a query here; `forget` removes its checkpoint as well."""
+        """Stops a query here; `forget` removes its checkpoint as well."""
         found = self._here.pop(query_id, None)
         directory = self._directory.query_directory(query_id) if found is None else found.directory
         if found is not None:
@@ -322,7 +329,7 @@ class Queries:
             directory.remove()
 
     def stop_all(self) -> None:
-        """Stop all queries of this process, then raise the first error."""
+        """Stops all queries of this process, then raises the first error."""
         errors = []
         for query in list(self._here.values()):
             try:
@@ -357,7 +364,7 @@ class QuerySupervisor:
         return self._log.catalog
 
     def refresh(self) -> None:
-        """Read the statements of other processes, and stop queries that they have terminated."""
+        """Reads the statements of other processes, and stops queries that they have terminated."""
         # Before the catalog is read: another thread may define and take a query meanwhile.
         here = [query.definition.query_id for query in self.queries]
         known = {query.query_id for query in self._log.refresh().queries}
@@ -366,7 +373,7 @@ class QuerySupervisor:
                 self.queries.release(query_id, forget=True)
 
     def begin(self, definition: QueryDefinition, plan: StreamingPlan, target: Relation) -> None:
-        """Start a query that has just been defined."""
+        """Starts a query that has just been defined."""
         if not self._run_new:
             return
         query = self.queries.take(definition, plan.written(target))
@@ -374,7 +381,7 @@ class QuerySupervisor:
             query.start()
 
     def resume(self) -> list[RunningQuery]:
-        """Take every query of the catalog that no other process runs."""
+        """Takes over every query of the catalog that no other process runs."""
         self.refresh()
         taken = []
         for item in self._catalog.queries:
@@ -398,15 +405,17 @@ class QuerySupervisor:
         )
 
     def start(self) -> int:
-        """Resume and start the queries; returns how many run here."""
+        """Resumes and starts the queries; returns how many run here."""
         taken = self.resume()
         for query in taken:
             query.start()
         return len(taken)
 
     def run_available(self, timeout: float | None = None) -> None:
-        """Let every query process the records that exist now, feeding queries first; SqlError if
-        one is not done after `timeout` seconds."""
+        """Lets every query process the current records, in the order of their dependencies.
+
+        Raises SqlError if one does not finish within `timeout` seconds.
+        """
         taken = {query.definition.query_id: query for query in self.resume()}
         for query_id in feeding_order([self._flow(query.definition) for query in taken.values()]):
             query = taken[query_id]
@@ -420,7 +429,8 @@ class QuerySupervisor:
         return Flow(definition.query_id, frozenset(topics.values()), target)
 
     def failures(self) -> dict[str, str]:
-        """Queries of this process that have failed or could not start, with the reason."""
+        """Returns the queries of this process that have failed or could not start, with the
+        reason."""
         failed = {
             query.definition.query_id: query.error or ""
             for query in self.queries
@@ -429,6 +439,6 @@ class QuerySupervisor:
         return self._unable | failed
 
     def elsewhere(self) -> dict[str, str]:
-        """Queries that only another state directory can run, with its host and path."""
+        """Returns the queries that only another state directory can run, with its host and path."""
         found = {query.query_id: self.queries.elsewhere(query) for query in self._catalog.queries}
         return {query_id: where for query_id, where in found.items() if where is not None}

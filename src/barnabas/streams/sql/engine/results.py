@@ -8,7 +8,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class TextResult:
     """A confirmation, or a text such as a plan."""
 
     text: str
@@ -16,7 +16,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableResult:
     """A complete set of rows; `columns` are shown in a table, JSON shows every key."""
 
     columns: Sequence[str]
@@ -24,7 +24,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class StreamResult:
     """Rows as they arrive, until `close` or the statement's limit."""
 
     columns: Sequence[str]
@@ -32,4 +32,4 @@ class Streamed:
     close: Callable[[], None]
 
 
-Result = Message | Table | Streamed
+Result = TextResult | TableResult | StreamResult

@@ -1,4 +1,4 @@
-"""The Spark session of SQL, Spark's errors in SQL's terms, and the properties that SET changes."""
+"""The Spark session of SQL, Spark's errors as SQL errors, and the properties of SET."""
 
 import logging
 import re
@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.streams.sql.catalog.relations import close_name
-from barnabas.streams.sql.engine.results import Message, Result
+from barnabas.spark import register, session
+from barnabas.spark.jvm import stderr_into
+from barnabas.streams.sql.engine.results import Result, TextResult
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.statements import Query, SetProperty
-from barnabas.streams.sql.translation.functions import suggestion
+from barnabas.streams.sql.relations import close_name
+from barnabas.streams.sql.translation.expressions import suggestion
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,11 +30,11 @@ _SETTINGS = {
 
 
 class LazySparkSession:
-    """A Spark session that is created when a statement first needs it. Thread-safe.
+    """A Spark session that is created at its first use. Thread-safe.
 
-    It is a session of its own on the shared Spark context: its views and settings are not visible
+    It is a separate session on the shared Spark context: its views and settings are not visible
     elsewhere. Text that is not a number casts to null and a division by zero is null, as in ksqlDB,
-    so that one bad record does not end a query. Times are UTC.
+    so that one invalid record does not end a query. Times are UTC.
     """
 
     def __init__(
@@ -62,10 +64,8 @@ class LazySparkSession:
             return self._session
 
     def _make(self) -> "SparkSession":
+        # Start-up time: PySpark takes a second to import.
         from pyspark.sql import SparkSession
-
-        from barnabas.spark import register, session
-        from barnabas.spark.jvm_log import stderr_into
 
         given = self._given or SparkSession.getActiveSession()
         if given is None:
@@ -83,7 +83,7 @@ class LazySparkSession:
         return made
 
     def close(self) -> None:
-        """Stop Spark, if this object has started it."""
+        """Stops Spark, if this object has started it."""
         with self._lock:
             if self._session is not None and self._ours:
                 self._session.stop()
@@ -95,14 +95,14 @@ _SHORT_LIFE = {
         "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
     )
 }
-"""For scripts: the JVM's second compiler does not pay off in a short run. Without it the default
-code cache is full after about a minute, so it is set larger."""
+"""For scripts: in a short run the JVM's second compiler costs more than it saves. Without it the
+default code cache is full after about a minute, so it is set larger."""
 _QUIET = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
 
 
 @contextmanager
 def _own_interrupts() -> Iterator[None]:
-    """Restore the SIGINT handler: PySpark's own would cancel the jobs of every query."""
+    """Restores the SIGINT handler: PySpark's handler would cancel the jobs of every query."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -116,6 +116,7 @@ def _own_interrupts() -> Iterator[None]:
 @contextmanager
 def spark_errors(query: Query) -> Iterator[None]:
     """Converts Spark's exceptions to SqlError, with a position in the query."""
+    # Start-up time: PySpark takes a second to import.
     from pyspark.errors import PySparkException
 
     try:
@@ -126,7 +127,9 @@ def spark_errors(query: Query) -> Iterator[None]:
 
 
 def failure_text(error: BaseException) -> str:
-    """Why a streaming query failed, in one line: the innermost error, without plan and stack."""
+    """Returns the reason of a failed query in one line: the innermost error, without plan and
+    stack.
+    """
     text = str(error)
     causes = re.findall(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", text, re.MULTILINE)
     if causes:
@@ -136,7 +139,7 @@ def failure_text(error: BaseException) -> str:
 
 
 def _position(reason: str, query: Query) -> int:
-    """The position of the unknown name in a query, or else the query's beginning."""
+    """Returns the position of the unknown name in a query, or else that of the query."""
     function = re.match(r"no function '(\w+)'", reason)
     column = re.match(r"no column '(?:\w+\.)*(\w+)'", reason)
     pattern = r"(?!)"
@@ -149,7 +152,7 @@ def _position(reason: str, query: Query) -> int:
 
 
 def readable(message: str) -> str:
-    """The first line of Spark's message, without the error class and the advice on the plan."""
+    """Returns the first line of Spark's message, without the error class and the plan."""
     text = message.strip().split("\n")[0]
     text = re.sub(r"^\[[A-Z_.0-9]+\]\s*", "", text)
     text = re.sub(r"\s*SQLSTATE: \w+;?.*$", "", text)
@@ -159,7 +162,7 @@ def readable(message: str) -> str:
         return f"no function {unknown[1]!r}{suggestion(unknown[1])}"
     column = re.match(r"A column, .* with name (\S+) cannot be resolved\.(?:.*\[(.*)\])?", text)
     if column:
-        known = f"; there are {column[2].replace('`', '')}" if column[2] else ""
+        known = f"; columns are {column[2].replace('`', '')}" if column[2] else ""
         return f"no column {column[1].replace('`', '')!r}{known}"
     return text.removesuffix(".")
 
@@ -173,11 +176,11 @@ def default_properties() -> dict[str, str]:
 
 
 def set_property(statement: SetProperty, properties: dict[str, str]) -> Result:
-    """Change one of `properties`; without a value it gets its default."""
+    """Changes one of `properties`; without a value it gets its default."""
     name, value = statement.name, statement.value or DEFAULT_RESET
     if name not in PROPERTIES:
         raise SqlError(f"no property {name!r}{close_name(name, PROPERTIES)}")
     if value not in PROPERTIES[name]:
-        raise SqlError(f"{name} is one of {', '.join(PROPERTIES[name])}")
+        raise SqlError(f"{name} must be one of {', '.join(PROPERTIES[name])}")
     properties[name] = value
-    return Message(f"{name} is {value}")
+    return TextResult(f"{name} is {value}")

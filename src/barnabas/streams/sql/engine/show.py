@@ -7,11 +7,10 @@ from barnabas.admin import Admin
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.records.record import Record
 from barnabas.streams.nodes import CallSink
-from barnabas.streams.sql.catalog.avro import derived_schema
-from barnabas.streams.sql.catalog.catalog import Catalog
-from barnabas.streams.sql.catalog.relations import AVRO_FORMATS, Relation
+from barnabas.streams.sql.catalog import Catalog
 from barnabas.streams.sql.engine.queries import Queries
-from barnabas.streams.sql.engine.results import Message, Result, Row, Streamed, Table
+from barnabas.streams.sql.engine.results import Result, Row, StreamResult, TableResult, TextResult
+from barnabas.streams.sql.engine.select import bounded_text
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.language.statements import (
@@ -22,19 +21,19 @@ from barnabas.streams.sql.language.statements import (
     Print,
     Query,
     RelationKind,
-    Select,
+    SelectStatement,
     Show,
     Statement,
 )
-from barnabas.streams.sql.translation.bounded import bounded_text
+from barnabas.streams.sql.relations import AVRO_FORMATS, Relation, derived_schema
 from barnabas.streams.sql.translation.plan import plan_query
-from barnabas.streams.sql.translation.rows import Relations
+from barnabas.streams.sql.translation.scope import Relations
 from barnabas.streams.topology import Topology
 
 FETCH_WAIT_MS = 100
 
 
-def show_relations(catalog: Catalog, kind: RelationKind, *, extended: bool) -> Table:
+def show_relations(catalog: Catalog, kind: RelationKind, *, extended: bool) -> TableResult:
     columns = ["name", "topic", "key_format", "value_format", "windowed"]
     rows = [
         {
@@ -48,10 +47,10 @@ def show_relations(catalog: Catalog, kind: RelationKind, *, extended: bool) -> T
         for relation in catalog.relations
         if relation.kind is kind
     ]
-    return Table([*columns, "statement"] if extended else columns, rows)
+    return TableResult([*columns, "statement"] if extended else columns, rows)
 
 
-def show_topics(admin: Admin) -> Table:
+def show_topics(admin: Admin) -> TableResult:
     names = [listing.name for listing in admin.list_topics()]
     # A topic that is deleted between the two calls is left out.
     described = admin.describe_topics(names).ok
@@ -63,10 +62,10 @@ def show_topics(admin: Admin) -> Table:
         }
         for name in sorted(str(name) for name in described)
     ]
-    return Table(["topic", "partitions", "replicas"], rows)
+    return TableResult(["topic", "partitions", "replicas"], rows)
 
 
-def show_queries(catalog: Catalog, queries: Queries) -> Table:
+def show_queries(catalog: Catalog, queries: Queries) -> TableResult:
     rows = [
         {
             "query": query.query_id,
@@ -77,17 +76,19 @@ def show_queries(catalog: Catalog, queries: Queries) -> Table:
         }
         for query in catalog.queries
     ]
-    return Table(["query", "status", "reads", "writes", "statement"], rows)
+    return TableResult(["query", "status", "reads", "writes", "statement"], rows)
 
 
-def describe(catalog: Catalog, relation: Relation, queries: Queries, *, extended: bool) -> Table:
-    """The columns; extended, everything else as further rows of name and value."""
+def describe(
+    catalog: Catalog, relation: Relation, queries: Queries, *, extended: bool
+) -> TableResult:
+    """Returns the columns; with `extended` all properties, as rows of name and value."""
     rows: list[Row] = [
         {"column": column.name, "type": column.type, "key": column.role.value}
         for column in relation.columns
     ]
     if not extended:
-        return Table(["column", "type", "key"], rows)
+        return TableResult(["column", "type", "key"], rows)
     facts = {
         "name": relation.name,
         "kind": relation.kind.value,
@@ -106,11 +107,13 @@ def describe(catalog: Catalog, relation: Relation, queries: Queries, *, extended
     errors = [q.error for q in queries if q.error and q.definition.target == relation.name]
     if errors:
         facts["errors"] = errors
-    return Table(["property", "value"], [{"property": k, "value": v} for k, v in facts.items()])
+    return TableResult(
+        ["property", "value"], [{"property": k, "value": v} for k, v in facts.items()]
+    )
 
 
 class TopicPrinter:
-    """PRINT: the records of all partitions as they come."""
+    """PRINT: the records of all partitions as they arrive."""
 
     def __init__(self, statement: Print, settings: Mapping[str, Any], admin: Admin) -> None:
         self._statement = statement
@@ -118,7 +121,7 @@ class TopicPrinter:
         known = {listing.name for listing in admin.list_topics()}
         if statement.topic not in known:
             self._consumer.close()
-            raise SqlError(f"there is no topic {statement.topic!r}")
+            raise SqlError(f"topic {statement.topic!r} does not exist")
         self._positions = {
             partition: self._begin(partition)
             for partition in self._consumer.partitions(statement.topic)
@@ -130,9 +133,9 @@ class TopicPrinter:
             return self._consumer.earliest_offset(topic, partition)
         return self._consumer.latest_offset(topic, partition)
 
-    def result(self) -> Streamed:
+    def result(self) -> StreamResult:
         columns = ["rowtime", "key", "value", "partition", "offset"]
-        return Streamed(columns, self._rows(), self._consumer.close)
+        return StreamResult(columns, self._rows(), self._consumer.close)
 
     def _rows(self) -> Iterator[Row]:
         printed = seen = 0
@@ -178,7 +181,7 @@ def _text(data: bytes | None) -> str | None:
 
 
 class ShowStatements:
-    """SHOW, DESCRIBE, PRINT and EXPLAIN. `relations` returns those that queries may read now."""
+    """SHOW, DESCRIBE, PRINT and EXPLAIN. `relations` returns those that queries can read now."""
 
     def __init__(
         self,
@@ -205,7 +208,7 @@ class ShowStatements:
                 return TopicPrinter(statement, self._settings, self._admin).result()
             case Explain():
                 return self._explain(statement)
-        raise SqlError(f"{type(statement).__name__} cannot be done")
+        raise SqlError(f"{type(statement).__name__} is not supported")
 
     def _show(self, statement: Show, properties: Mapping[str, str]) -> Result:
         match statement.what:
@@ -221,7 +224,7 @@ class ShowStatements:
                 return show_queries(self._catalog, self._queries)
             case _:
                 rows = [{"property": k, "value": v} for k, v in sorted(properties.items())]
-                return Table(["property", "value"], rows)
+                return TableResult(["property", "value"], rows)
 
     def _explain(self, statement: Explain) -> Result:
         inner = statement.statement
@@ -229,14 +232,14 @@ class ShowStatements:
         if statement.query_id is not None:
             found = self._catalog.query(statement.query_id)
             if found is None:
-                raise SqlError(f"no query {statement.query_id!r}; SHOW QUERIES lists them")
+                raise SqlError(f"no query {statement.query_id!r}; SHOW QUERIES lists all")
             heading = f"{found.query_id}: {self._queries.status(found)}\n"
             inner = parse_statement(found.statement)
-        if isinstance(inner, Select) and inner.query.emit is None:
+        if isinstance(inner, SelectStatement) and inner.query.emit is None:
             return self._explain_bounded(inner.query)
-        if not isinstance(inner, Select | CreateAs | InsertSelect):
-            raise SqlError("EXPLAIN takes a query, or the id of one")
-        return Message(heading + self._explained(inner.query))
+        if not isinstance(inner, SelectStatement | CreateAs | InsertSelect):
+            raise SqlError("EXPLAIN needs a query or the id of a query")
+        return TextResult(heading + self._explained(inner.query))
 
     def _explained(self, query: Query) -> str:
         def output(frame: Any, batch_id: int) -> None:
@@ -248,4 +251,4 @@ class ShowStatements:
     def _explain_bounded(self, query: Query) -> Result:
         text, used = bounded_text(query, self._relations().by_name)
         topics = "".join(f"\nreads {item.name}: topic {item.topic} to its end" for item in used)
-        return Message(f"Spark SQL: {text}{topics}")
+        return TextResult(f"Spark SQL: {text}{topics}")

@@ -1,1 +1,1 @@
-"""The language: statements and queries, read into frozen values. Knows no Spark and no broker."""
+"""Parses statements and queries into frozen values. Does not import Spark or the clients."""

@@ -1,4 +1,4 @@
-"""Errors of SQL, with the place in the text and a caret below it.
+"""Errors of SQL statements, with the position in the text and a caret below it.
 
 line 2, column 8: no column 'pag' in PAGEVIEWS; did you mean 'page'?
   SELECT pag FROM pageviews
@@ -9,19 +9,13 @@ from barnabas.model.errors import LocalError
 
 
 class SqlError(LocalError):
-    """A statement that cannot be read, or cannot be done; the message says why and what to do."""
+    """A statement cannot be parsed or executed; the message has the reason and the remedy."""
 
     def __init__(self, reason: str, text: str | None = None, position: int | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
         self.text = text
         self.position = position
-
-    def located(self, text: str, position: int) -> "SqlError":
-        """The same error with its place, unless it has one."""
-        if self.position is not None and self.text is not None:
-            return self
-        return type(self)(self.reason, text, position)
 
     @property
     def line(self) -> int | None:
@@ -48,4 +42,4 @@ class SqlError(LocalError):
 
 
 class UnsupportedError(SqlError):
-    """What a streaming plan cannot do: the reason, and the way out."""
+    """A streaming query cannot do this; the message has the reason and the remedy."""

@@ -1,12 +1,11 @@
-"""Reads statements: their heads by hand, from sqlglot's tokens; queries by sqlglot."""
+"""Parses statements: sqlglot parses queries, this module parses the rest from sqlglot's tokens."""
 
 from collections.abc import Callable, Sequence
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
-from barnabas.streams.sql.language.absent import instead
-from barnabas.streams.sql.language.dialect import BarnabasSql
+from barnabas.streams.sql.language.dialect import BarnabasSql, TokenCursor, statements_of
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.query_parser import parse_expressions, parse_query
 from barnabas.streams.sql.language.statements import (
@@ -14,31 +13,32 @@ from barnabas.streams.sql.language.statements import (
     Create,
     CreateAs,
     Describe,
-    Drop,
+    DropStatement,
     Explain,
     InsertSelect,
     InsertValues,
     KeyRole,
     Print,
     RelationKind,
-    Select,
+    SelectStatement,
     SetProperty,
     Show,
     Statement,
     Terminate,
 )
-from barnabas.streams.sql.language.tokens import Cursor, statements_of
 
 SHOWN = ("STREAMS", "TABLES", "TOPICS", "QUERIES", "PROPERTIES")
 
 
 def parse_statements(text: str) -> list[Statement]:
-    """All statements of a text, separated by semicolons; SqlError with the place otherwise."""
+    """Returns all statements of a text, separated by semicolons; SqlError has the position of an
+    error.
+    """
     return [_parse(text, tokens) for tokens in statements_of(text)]
 
 
 def parse_statement(text: str) -> Statement:
-    """The one statement of a text."""
+    """Returns the single statement of a text."""
     found = parse_statements(text)
     if len(found) != 1:
         raise SqlError(f"expected one statement, found {len(found)}", text, 0)
@@ -46,26 +46,26 @@ def parse_statement(text: str) -> Statement:
 
 
 def _parse(text: str, tokens: Sequence[Token]) -> Statement:
-    cursor = Cursor(text, tokens)
+    cursor = TokenCursor(text, tokens)
     token = tokens[0]
     word = token.text.upper()
-    way_out = instead([word for item in tokens[:2] for word in item.text.split()])
-    if way_out is not None:
-        cursor.fail(way_out)
+    remedy = instead([word for item in tokens[:2] for word in item.text.split()])
+    if remedy is not None:
+        cursor.fail(remedy)
     if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or word not in _READERS:
-        cursor.fail(f"no statement begins with {token.text!r}; there are {', '.join(_READERS)}")
+        cursor.fail(f"no statement begins with {token.text!r}; known are {', '.join(_READERS)}")
     begin, end = int(token.start), int(tokens[-1].end) + 1
     return _READERS[word](cursor, text[begin:end], begin)
 
 
-def _select(cursor: Cursor, text: str, position: int) -> Statement:
-    return Select(text, position, parse_query(cursor.text, cursor.tokens))
+def _select(cursor: TokenCursor, text: str, position: int) -> Statement:
+    return SelectStatement(text, position, parse_query(cursor.text, cursor.tokens))
 
 
-def _create(cursor: Cursor, text: str, position: int) -> Statement:
+def _create(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.expect("CREATE")
     or_replace = cursor.accept("OR", "REPLACE")
-    cursor.accept("SOURCE")  # ksqlDB's word for a relation that nobody inserts into
+    cursor.accept("SOURCE")  # ksqlDB's keyword for a relation without INSERT; no effect here
     kind = RelationKind(cursor.one_of("STREAM", "TABLE"))
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.name(f"the name of the {kind.value.lower()}")
@@ -74,7 +74,7 @@ def _create(cursor: Cursor, text: str, position: int) -> Statement:
     head = (text, position, kind, name, properties, or_replace, if_not_exists)
     if cursor.accept("AS"):
         if columns:
-            raise SqlError("AS SELECT gives the columns: leave out the list", cursor.text, position)
+            raise SqlError("AS SELECT defines the columns: omit the list", cursor.text, position)
         if cursor.at_end:
             cursor.fail("expected SELECT, found the end")
         return CreateAs(*head, parse_query(cursor.text, cursor.tokens[cursor.index :]))
@@ -82,7 +82,7 @@ def _create(cursor: Cursor, text: str, position: int) -> Statement:
     return Create(*head, columns)
 
 
-def _columns(cursor: Cursor) -> tuple[Column, ...]:
+def _columns(cursor: TokenCursor) -> tuple[Column, ...]:
     cursor.expect("(")
     found = [_column(cursor)]
     while cursor.accept(","):
@@ -91,7 +91,7 @@ def _columns(cursor: Cursor) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _column(cursor: Cursor) -> Column:
+def _column(cursor: TokenCursor) -> Column:
     name = cursor.name("the name of a column")
     type_text = _type(cursor)
     role = KeyRole.NONE
@@ -102,8 +102,8 @@ def _column(cursor: Cursor) -> Column:
     return Column(name, type_text, role)
 
 
-def _type(cursor: Cursor) -> str:
-    """A type, up to the comma, parenthesis or KEY after it; as Spark writes it."""
+def _type(cursor: TokenCursor) -> str:
+    """Reads a type, up to the comma, parenthesis or KEY after it; returns Spark's text of it."""
     begin, depth = cursor.index, 0
     while (token := cursor.token) is not None:
         if depth == 0 and (token.text in (",", ")") or _is_key_word(token)):
@@ -126,7 +126,7 @@ def _is_key_word(token: Token) -> bool:
 
 
 def spark_type(written: str) -> str:
-    """Spark's text of a type.
+    """Returns Spark's text of a type.
 
     >>> spark_type("ARRAY<VARCHAR>")
     'ARRAY<STRING>'
@@ -139,14 +139,14 @@ def spark_type(written: str) -> str:
 
 
 def _without_length(node: exp.Expr) -> exp.Expr:
-    """VARCHAR(20) is a STRING: Spark keeps lengths in tables of files only."""
+    """Converts VARCHAR(20) to STRING: Spark has lengths only in file tables."""
     if isinstance(node, exp.DataType) and node.this in exp.DataType.TEXT_TYPES:
         return exp.DataType(this=exp.DataType.Type.TEXT)
     return node
 
 
-def _properties(cursor: Cursor) -> dict[str, str]:
-    """WITH (name=value, …): names in lower case."""
+def _properties(cursor: TokenCursor) -> dict[str, str]:
+    """Reads WITH (name=value, …); returns the names in lower case."""
     cursor.expect("(")
     found: dict[str, str] = {}
     while True:
@@ -166,7 +166,7 @@ def _properties(cursor: Cursor) -> dict[str, str]:
     return found
 
 
-def _value(cursor: Cursor) -> str:
+def _value(cursor: TokenCursor) -> str:
     sign = "-" if cursor.accept("-") else ""
     token = cursor.token
     kinds = (TokenType.STRING, TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE)
@@ -176,7 +176,7 @@ def _value(cursor: Cursor) -> str:
     return sign + str(token.text)
 
 
-def _insert(cursor: Cursor, text: str, position: int) -> Statement:
+def _insert(cursor: TokenCursor, text: str, position: int) -> Statement:
     if not cursor.accept("INSERT", "INTO"):
         cursor.expect("INSERT")
         cursor.expect("INTO")
@@ -188,7 +188,7 @@ def _insert(cursor: Cursor, text: str, position: int) -> Statement:
         if not cursor.peek("SELECT"):
             cursor.fail(f"expected VALUES or SELECT, {cursor.found}")
         if columns:
-            cursor.fail("a list of columns goes with VALUES: select all columns, in their order")
+            cursor.fail("a column list needs VALUES: select all columns, in their order")
         query = parse_query(cursor.text, cursor.tokens[cursor.index :])
         return InsertSelect(text, position, target, query)
     rows = [_row(cursor)]
@@ -198,7 +198,7 @@ def _insert(cursor: Cursor, text: str, position: int) -> Statement:
     return InsertValues(text, position, target, columns, tuple(rows))
 
 
-def _names(cursor: Cursor) -> tuple[str, ...]:
+def _names(cursor: TokenCursor) -> tuple[str, ...]:
     found = [cursor.name("the name of a column")]
     while cursor.accept(","):
         found.append(cursor.name("the name of a column"))
@@ -206,7 +206,7 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _row(cursor: Cursor) -> tuple[exp.Expr, ...]:
+def _row(cursor: TokenCursor) -> tuple[exp.Expr, ...]:
     cursor.expect("(")
     begin, depth = cursor.index, 0
     while not cursor.at_end and not (depth == 0 and cursor.peek(")")):
@@ -220,7 +220,7 @@ def _row(cursor: Cursor) -> tuple[exp.Expr, ...]:
     return parse_expressions(cursor.text, inner)
 
 
-def _show(cursor: Cursor, text: str, position: int) -> Statement:
+def _show(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.one_of("SHOW", "LIST")
     cursor.accept("ALL")
     what = cursor.one_of(*SHOWN)
@@ -229,7 +229,7 @@ def _show(cursor: Cursor, text: str, position: int) -> Statement:
     return Show(text, position, what, extended)
 
 
-def _describe(cursor: Cursor, text: str, position: int) -> Statement:
+def _describe(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.one_of("DESCRIBE", "DESC")
     extended = cursor.accept("EXTENDED")
     name = cursor.name("the name of a stream or table")
@@ -238,7 +238,7 @@ def _describe(cursor: Cursor, text: str, position: int) -> Statement:
     return Describe(text, position, name, extended)
 
 
-def _print(cursor: Cursor, text: str, position: int) -> Statement:
+def _print(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.expect("PRINT")
     topic = _topic(cursor)
     from_beginning = cursor.accept("FROM", "BEGINNING")
@@ -251,8 +251,8 @@ def _print(cursor: Cursor, text: str, position: int) -> Statement:
     return Print(text, position, topic, from_beginning, max(interval, 1), limit)
 
 
-def _topic(cursor: Cursor) -> str:
-    """A topic's name: in quotes, or plain words joined by dots and dashes."""
+def _topic(cursor: TokenCursor) -> str:
+    """Reads the name of a topic: quoted, or plain words joined by dots and dashes."""
     token = cursor.token
     if token is not None and token.token_type is TokenType.STRING:
         return cursor.string("a topic")
@@ -266,7 +266,7 @@ def _topic(cursor: Cursor) -> str:
     return cursor.text[begin:end].strip("`")
 
 
-def _explain(cursor: Cursor, text: str, position: int) -> Statement:
+def _explain(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.expect("EXPLAIN")
     rest = cursor.tokens[cursor.index :]
     if not rest:
@@ -276,7 +276,7 @@ def _explain(cursor: Cursor, text: str, position: int) -> Statement:
     return Explain(text, position, statement=_parse(cursor.text, rest))
 
 
-def _terminate(cursor: Cursor, text: str, position: int) -> Statement:
+def _terminate(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.expect("TERMINATE")
     cursor.accept("QUERY")
     query_id = None if cursor.accept("ALL") else cursor.name("the id of a query")
@@ -284,17 +284,17 @@ def _terminate(cursor: Cursor, text: str, position: int) -> Statement:
     return Terminate(text, position, query_id)
 
 
-def _drop(cursor: Cursor, text: str, position: int) -> Statement:
+def _drop(cursor: TokenCursor, text: str, position: int) -> Statement:
     cursor.expect("DROP")
     kind = RelationKind(cursor.one_of("STREAM", "TABLE"))
     if_exists = cursor.accept("IF", "EXISTS")
     name = cursor.name(f"the name of the {kind.value.lower()}")
     delete_topic = cursor.accept("DELETE", "TOPIC")
     cursor.finish()
-    return Drop(text, position, kind, name, if_exists, delete_topic)
+    return DropStatement(text, position, kind, name, if_exists, delete_topic)
 
 
-def _set(cursor: Cursor, text: str, position: int) -> Statement:
+def _set(cursor: TokenCursor, text: str, position: int) -> Statement:
     word = cursor.one_of("SET", "UNSET")
     name = cursor.string("the name of a property")
     value = None
@@ -305,7 +305,7 @@ def _set(cursor: Cursor, text: str, position: int) -> Statement:
     return SetProperty(text, position, name, value)
 
 
-_READERS: dict[str, Callable[[Cursor, str, int], Statement]] = {
+_READERS: dict[str, Callable[[TokenCursor, str, int], Statement]] = {
     "SELECT": _select,
     "CREATE": _create,
     "INSERT": _insert,
@@ -320,3 +320,37 @@ _READERS: dict[str, Callable[[Cursor, str, int], Statement]] = {
     "UNSET": _set,
     "WITH": _select,
 }
+
+
+INSTEAD = {
+    "ALTER": "CREATE OR REPLACE with all columns changes a stream or a table",
+    "ASSERT": "`barnabas test` compares topics with expected records",
+    "DEFINE": "replace variables before you run the script",
+    "UNDEFINE": "replace variables before you run the script",
+    "DELETE": "a record without a value deletes a table's row: `barnabas produce` sends one",
+    "PAUSE": "TERMINATE ends a query; CREATE OR REPLACE … AS starts a new one",
+    "RESUME": "an opened shell resumes earlier queries, and so does --keep-running",
+    "RUN": "`barnabas sql FILE` runs a script",
+    "SPOOL": "`barnabas sql -e … > FILE` writes results to a file",
+    "UPDATE": "INSERT INTO … VALUES with a table's key replaces its row",
+    "CREATE CONNECTOR": "Spark reads and writes other systems: see barnabas.spark",
+    "CREATE TYPE": "write the type where it is used, as STRUCT<…>",
+    "CREATE TOPIC": "`barnabas topics create` creates one, and so does WITH (partitions=…)",
+    "DROP CONNECTOR": "connectors are not supported",
+    "DROP TYPE": "named types are not supported",
+    "SHOW CONNECTORS": "connectors are not supported",
+    "SHOW FUNCTIONS": "all functions of Spark SQL are available; docs/sql.md lists the others",
+    "SHOW TYPES": "named types are not supported",
+    "SHOW VARIABLES": "variables are not supported; SHOW PROPERTIES lists the properties of SET",
+    "DESCRIBE FUNCTION": "Spark's guide of built-in functions describes them",
+}
+"""Remedies for statements of ksqlDB and SQL that are not supported, by their first one or two
+words."""
+
+
+def instead(words: list[str]) -> str | None:
+    """Returns the remedy for a statement that begins with these words, or None if it is
+    supported."""
+    upper = [word.upper() for word in words[:2]]
+    found = INSTEAD.get(" ".join(upper)) or INSTEAD.get(upper[0])
+    return None if found is None else f"{' '.join(upper)} is not supported: {found}"

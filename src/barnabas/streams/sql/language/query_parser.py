@@ -1,8 +1,8 @@
-"""Reads a SELECT: clauses of streams by hand, all the rest by sqlglot.
+"""Parses a SELECT: sqlglot parses it except for the streaming clauses, which are parsed here.
 
-The clauses that sqlglot does not know are overwritten with blanks before it reads the text, so
-that every place it reports is right in the original. They are looked for outside of parentheses
-only: `PARTITION BY` within an OVER (…) is Spark's own.
+Clauses that sqlglot does not support are replaced by blanks before it parses the text, so that the
+positions it reports are correct in the original. They are searched outside parentheses only:
+`PARTITION BY` within an OVER (…) is Spark's own.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,15 @@ import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
-from barnabas.streams.sql.language.dialect import BarnabasSql
-from barnabas.streams.sql.language.durations import parse_duration
+from barnabas.streams.sql.language.dialect import BarnabasSql, TokenCursor, parse_duration
 from barnabas.streams.sql.language.errors import SqlError
-from barnabas.streams.sql.language.statements import Emit, Query, Window, WindowKind, Within
-from barnabas.streams.sql.language.tokens import Cursor
+from barnabas.streams.sql.language.statements import (
+    EmitClause,
+    Query,
+    WindowClause,
+    WindowKind,
+    Within,
+)
 
 LAMBDA_FUNCTIONS = frozenset(
     [
@@ -37,7 +41,7 @@ _REWRITTEN: dict[tuple[TokenType, str], str] = {
     **{(TokenType.FARROW, name): "->" for name in LAMBDA_FUNCTIONS},
     (TokenType.COLON_EQ, "map"): ", ",
 }
-"""Two characters for two: `=>` of a lambda, and `:=` of MAP('key' := value), in Spark's way."""
+"""Replacements of the same length: `=>` of a lambda and `:=` of MAP('key' := value)."""
 _AFTER_PARTITION_BY = (
     ("WHERE",),
     ("GROUP", "BY"),
@@ -50,21 +54,21 @@ _AFTER_PARTITION_BY = (
 
 
 def parse_query(text: str, tokens: Sequence[Token]) -> Query:
-    """The query that these tokens of `text` are."""
+    """Returns the query of these tokens of `text`."""
     return _QueryReader(text, tokens).read()
 
 
 class _QueryReader:
     def __init__(self, text: str, tokens: Sequence[Token]) -> None:
         self.text = text
-        self.cursor = Cursor(text, tokens)
+        self.cursor = TokenCursor(text, tokens)
         self.start = int(tokens[0].start)
         self.end = int(tokens[-1].end) + 1
         self.canvas = _blank(text, self.start, self.end)
-        self.window: Window | None = None
+        self.window: WindowClause | None = None
         self.withins: list[Within | None] = []
         self.partition_by: tuple[exp.Expr, ...] = ()
-        self.emit: Emit | None = None
+        self.emit: EmitClause | None = None
 
     def read(self) -> Query:
         _fields_of_structs(self.canvas, self.cursor.tokens)
@@ -73,7 +77,7 @@ class _QueryReader:
         if not isinstance(tree, exp.Query):
             raise SqlError("expected a query", self.text, self.start)
         if isinstance(tree, exp.Select) and not tree.expressions:
-            raise SqlError("expected what to select, found the end", self.text, self.end)
+            raise SqlError("expected columns to select, found the end", self.text, self.end)
         return Query(
             text=self.text,
             position=self.start,
@@ -93,7 +97,7 @@ class _QueryReader:
             self.cursor.index += 1
 
     def _take_clause(self) -> bool:
-        """Read one clause of ours, if it is ahead, and wipe it out."""
+        """Reads one streaming clause, if it is next, and replaces it by blanks."""
         cursor = self.cursor
         begin = cursor.index
         if cursor.peek("JOIN"):
@@ -107,14 +111,14 @@ class _QueryReader:
             self._partition_by()
         elif self._is_emit():
             cursor.expect("EMIT")
-            self.emit = Emit(cursor.one_of("CHANGES", "FINAL"))
+            self.emit = EmitClause(cursor.one_of("CHANGES", "FINAL"))
         else:
             return False
         self._wipe(begin, cursor.index)
         return True
 
     def _is_emit(self) -> bool:
-        """EMIT as a clause; a column may have that name, and then something else comes next."""
+        """Returns whether EMIT is a clause here; it can also be the name of a column."""
         cursor = self.cursor
         following = cursor.tokens[cursor.index + 1 : cursor.index + 2]
         return cursor.peek("EMIT") and bool(following) and following[0].token_type is TokenType.VAR
@@ -130,7 +134,7 @@ class _QueryReader:
             depth += _depth_change(token)
             cursor.index += 1
         if first == cursor.index:
-            cursor.fail(f"expected what to partition by, {cursor.found}")
+            cursor.fail(f"expected expressions after PARTITION BY, {cursor.found}")
         end = int(cursor.tokens[cursor.index - 1].end) + 1
         self.partition_by = _expressions(self.text, begin, end, cursor.tokens[first : cursor.index])
 
@@ -140,7 +144,7 @@ class _QueryReader:
         self.canvas[begin:end] = _blank(self.text[begin:end], 0, 0)
 
 
-def _window(cursor: Cursor) -> Window:
+def _window(cursor: TokenCursor) -> WindowClause:
     cursor.expect("WINDOW")
     kind = WindowKind(cursor.one_of(*(item.value for item in WindowKind)))
     cursor.expect("(")
@@ -151,21 +155,21 @@ def _window(cursor: Cursor) -> Window:
         match cursor.one_of("ADVANCE", "GRACE", "RETENTION"):
             case "ADVANCE":
                 if kind is not WindowKind.HOPPING:
-                    cursor.fail("only a HOPPING window advances by a length of its own")
+                    cursor.fail("ADVANCE BY needs a HOPPING window")
                 cursor.expect("BY")
                 advance = parse_duration(cursor)
             case "GRACE":
                 cursor.expect("PERIOD")
                 grace = parse_duration(cursor)
-            case _:  # RETENTION: Spark drops state by the watermark, there is nothing to keep
+            case _:  # RETENTION has no effect: Spark deletes state by the watermark
                 parse_duration(cursor)
     if kind is WindowKind.HOPPING and advance is None:
         cursor.fail("a HOPPING window needs ADVANCE BY; without it, use TUMBLING")
     cursor.expect(")")
-    return Window(kind, size, advance, grace)
+    return WindowClause(kind, size, advance, grace)
 
 
-def _within(cursor: Cursor) -> Within:
+def _within(cursor: TokenCursor) -> Within:
     cursor.expect("WITHIN")
     if cursor.accept("("):
         before = parse_duration(cursor)
@@ -181,16 +185,17 @@ def _within(cursor: Cursor) -> Within:
 
 
 def parse_expressions(text: str, tokens: Sequence[Token]) -> tuple[exp.Expr, ...]:
-    """Expressions with commas between them, such as a row of VALUES.
+    """Parses expressions that are separated by commas, such as a row of VALUES.
 
-    Something of at least six characters must stand before them in `text`.
+    There must be at least six characters before them in `text`.
     """
     begin = int(tokens[0].start) - len("SELECT ")
     return _expressions(text, begin, int(tokens[-1].end) + 1, tokens)
 
 
 def _expressions(text: str, begin: int, end: int, tokens: Sequence[Token]) -> tuple[exp.Expr, ...]:
-    """Expressions that stand alone are read as a SELECT of them, written over what is before."""
+    """Parses expressions as the columns of a SELECT, whose keyword overwrites the text before
+    them."""
     first = int(tokens[0].start)
     canvas = _blank(text, first, end)
     _fields_of_structs(canvas, tokens)
@@ -204,7 +209,7 @@ def _parse(canvas: str, text: str) -> exp.Expr:
     except ParseError as error:
         raise _located(error, text) from error
     except (IndexError, ValueError, AttributeError, KeyError) as error:
-        # sqlglot's builders of single functions take their arguments for granted.
+        # sqlglot's function builders do not check the number of arguments.
         begin = len(canvas) - len(canvas.lstrip())
         raise SqlError("a function has too few or wrong arguments", text, begin) from error
     return tree
@@ -222,17 +227,17 @@ def _located(error: ParseError, text: str) -> SqlError:
 
 
 def _readable(description: str) -> str:
-    """sqlglot's reason in a line, without its own names of things."""
+    """Returns sqlglot's reason as one line, without its internal names."""
     reason = description.split(". ")[0].split(" but got ")[0].rstrip(".")
     if reason.startswith("Required keyword"):
-        return "something is missing here"
+        return "an expression or a keyword is missing here"
     if reason.startswith("Invalid expression"):
-        return "this does not belong here"
+        return "unexpected text"
     return reason[:1].lower() + reason[1:]
 
 
 def _blank(text: str, begin: int, end: int) -> list[str]:
-    """The text with all but a part of it blank; lines stay where they are."""
+    """Returns the text with blanks outside a part; line breaks stay."""
     return [
         char if begin <= index < end or char == "\n" else " " for index, char in enumerate(text)
     ]
@@ -245,7 +250,7 @@ def _depth_change(token: Token) -> int:
 
 
 def _fields_of_structs(canvas: list[str], tokens: Sequence[Token]) -> None:
-    """Write `->` as the dot it means, except where it makes a lambda, and `_REWRITTEN`."""
+    """Replaces `->` by a dot, except in lambdas, and applies `_REWRITTEN`."""
     functions: list[str] = []
     for index, token in enumerate(tokens):
         function = functions[-1] if functions else ""

@@ -1,7 +1,7 @@
-"""What a statement says, as frozen values.
+"""Statements as frozen values.
 
-Every statement knows its own text and where that begins in what was typed. Names keep the case in
-which they were written; they are compared without regard to it.
+Every statement has its own text and the position of that text in the input. Names keep their case;
+they are compared without regard to case.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from sqlglot import exp
 
 
 class RelationKind(Enum):
-    """A stream is a log of facts; a table the newest value of each key."""
+    """A stream is a log of events; a table has the newest value of each key."""
 
     STREAM = "STREAM"
     TABLE = "TABLE"
@@ -28,7 +28,7 @@ class KeyRole(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A declared column; `type` is Spark's text of it."""
+    """A declared column; `type` is Spark's text of its type."""
 
     name: str
     type: str
@@ -42,9 +42,10 @@ class WindowKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A window over time, in milliseconds. `advance_ms` is of hopping ones; for a session
-    `size_ms` is the gap that ends it."""
+class WindowClause:
+    """The WINDOW clause, in milliseconds. `advance_ms` is of hopping windows; for a session
+    `size_ms` is the gap that ends it.
+    """
 
     kind: WindowKind
     size_ms: int
@@ -54,15 +55,15 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """How far apart in time two rows of joined streams may be."""
+    """The WITHIN clause: the largest time between two rows of joined streams."""
 
     before_ms: int
     after_ms: int
     grace_ms: int | None = None
 
 
-class Emit(Enum):
-    """CHANGES: rows as they change. FINAL: each window once, when it is over."""
+class EmitClause(Enum):
+    """The EMIT clause. CHANGES: rows as they change. FINAL: each window once, when it is closed."""
 
     CHANGES = "CHANGES"
     FINAL = "FINAL"
@@ -70,25 +71,25 @@ class Emit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A SELECT: the tree that sqlglot read, and the clauses that only streams have.
+    """A SELECT: the tree of sqlglot, and the clauses that only streams have.
 
     `withins` has one entry for each join, in their order.
     """
 
     text: str = field(repr=False)
     position: int
-    """Where the query begins in `text`, which is all that was typed: expressions know their
-    places as offsets into it."""
+    """The position of the query in `text`, the complete input; the positions of expressions are
+    offsets into it."""
     tree: exp.Query
-    window: Window | None = None
+    window: WindowClause | None = None
     withins: tuple[Within | None, ...] = ()
     partition_by: tuple[exp.Expr, ...] = ()
-    emit: Emit | None = None
+    emit: EmitClause | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What all statements have: their text, and where it begins in what was typed."""
+    """Base class of statements: the text, and its position in the input."""
 
     text: str
     position: int
@@ -96,7 +97,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Create(Statement):
-    """CREATE STREAM or TABLE over a topic; `columns` are empty when there are none."""
+    """CREATE STREAM or TABLE over a topic; `columns` can be empty."""
 
     kind: RelationKind
     name: str
@@ -108,7 +109,7 @@ class Create(Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateAs(Statement):
-    """CREATE … AS SELECT: a relation, and the query that fills it for ever."""
+    """CREATE … AS SELECT: a relation, and the query that writes it."""
 
     kind: RelationKind
     name: str
@@ -120,7 +121,7 @@ class CreateAs(Statement):
 
 @dataclass(frozen=True, slots=True)
 class InsertSelect(Statement):
-    """A query that fills a stream that exists already, beside others."""
+    """INSERT INTO … SELECT: a query that writes to an existing stream."""
 
     target: str
     query: Query
@@ -128,7 +129,7 @@ class InsertSelect(Statement):
 
 @dataclass(frozen=True, slots=True)
 class InsertValues(Statement):
-    """Rows written out; `columns` are empty when the statement names none."""
+    """INSERT INTO … VALUES; `columns` is empty if the statement has no column list."""
 
     target: str
     columns: tuple[str, ...]
@@ -136,8 +137,8 @@ class InsertValues(Statement):
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Statement):
-    """A query for the person who asks: bounded, or with EMIT a push query."""
+class SelectStatement(Statement):
+    """SELECT: a bounded query, or with EMIT a push query."""
 
     query: Query
 
@@ -156,7 +157,7 @@ class Describe(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Print(Statement):
-    """The records of a topic as they are."""
+    """PRINT: the records of a topic."""
 
     topic: str
     from_beginning: bool = False
@@ -166,7 +167,7 @@ class Print(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Explain(Statement):
-    """The plan of a statement, or of a query that runs."""
+    """EXPLAIN: the plan of a statement or of a running query."""
 
     query_id: str | None = None
     statement: Statement | None = None
@@ -174,13 +175,13 @@ class Explain(Statement):
 
 @dataclass(frozen=True, slots=True)
 class Terminate(Statement):
-    """Stop a query; `query_id` None means all."""
+    """TERMINATE: ends a query; `query_id` None means all."""
 
     query_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Drop(Statement):
+class DropStatement(Statement):
     kind: RelationKind
     name: str
     if_exists: bool = False

@@ -1,1 +1,1 @@
-"""Queries turned into definitions of streams and tables; pure, without Spark."""
+"""Translates queries to definitions of streams and tables. Pure; does not import Spark."""

@@ -1,25 +1,27 @@
-"""GROUP BY: the SELECT list split into groups, aggregates, and what is made of them."""
+"""GROUP BY: splits the SELECT list into groups, aggregates, and expressions over them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from barnabas.streams.nodes import Aggregate, Node, Where
+from barnabas.streams.nodes import Aggregate, Filter, TopologyNode
 from barnabas.streams.schema import quoted
 from barnabas.streams.sql.language.dialect import BarnabasSql
 from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
-from barnabas.streams.sql.language.statements import Emit, Query, Window, WindowKind
-from barnabas.streams.sql.translation.expressions import plain_text, spark_text, without_alias
-from barnabas.streams.sql.translation.functions import is_aggregate
-from barnabas.streams.sql.translation.rows import Rows
-from barnabas.streams.sql.translation.scope import at_node
-from barnabas.streams.windows import Emit as EmitWhen
-from barnabas.streams.windows import Shape
-from barnabas.streams.windows import Window as WindowOf
+from barnabas.streams.sql.language.statements import EmitClause, Query, WindowClause, WindowKind
+from barnabas.streams.sql.translation.expressions import (
+    is_aggregate,
+    plain_text,
+    spark_text,
+    without_alias,
+)
+from barnabas.streams.sql.translation.scope import QueryRows, at_node
+from barnabas.streams.windows import Emit, Shape, Window
 
 DEFAULT_GRACE_MS = 86_400_000
-"""ksqlDB's: a day. With EMIT FINAL it is nothing, or results would come a day late."""
+"""ksqlDB's default: a day. With EMIT FINAL the default is 0; otherwise results would be a day late.
+"""
 
 WINDOW_COLUMNS = {
     "windowstart": "unix_millis(window_start)",
@@ -29,12 +31,12 @@ WINDOW_COLUMNS = {
 
 @dataclass(slots=True)
 class Grouping:
-    """Groups and aggregates, collected while the SELECT list is read.
+    """Groups and aggregates, collected while the SELECT list is translated.
 
     `names` has the column of each group, by the text of its expression.
     """
 
-    rows: Rows
+    rows: QueryRows
     query: Query
     groups: list[tuple[str, str]] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
@@ -45,18 +47,20 @@ class Grouping:
         self.names[self._identity(tree)] = name
 
     def group_of(self, tree: exp.Expr) -> str | None:
-        """The column of a group, if the expression is one."""
+        """Returns the column of a group, if the expression is one."""
         return self.names.get(self._identity(tree))
 
     def _identity(self, tree: exp.Expr) -> str:
-        """One text for `region` and `p.region`."""
+        """Returns the same text for `region` and `p.region`."""
         try:
             return spark_text(tree, self.rows.scope.resolve)
         except SqlError:
             return plain_text(tree)
 
     def text(self, tree: exp.Expr) -> str:
-        """An expression of the SELECT list or of HAVING, over groups and aggregates."""
+        """Returns Spark's text of an expression of the SELECT list or HAVING, over groups and
+        aggregates.
+        """
         return str(self._replaced(tree).sql(dialect=BarnabasSql))
 
     def _replaced(self, tree: exp.Expr) -> exp.Expr:
@@ -70,7 +74,9 @@ class Grouping:
         return self._children(tree)
 
     def _children(self, tree: exp.Expr) -> exp.Expr:
-        """The node with its parts replaced; a function of ksqlDB is written last, over them."""
+        """Returns the node with translated children; a ksqlDB function is translated after its
+        arguments.
+        """
         copy = tree.copy()
         for key, value in list(copy.args.items()):
             if isinstance(value, exp.Expr):
@@ -94,14 +100,15 @@ class Grouping:
             return found
         self.rows.scope.resolve(tree)
         reason = (
-            f"{tree.name} is neither in GROUP BY nor inside of an aggregate: add it to GROUP BY, "
-            "or say which value of the group is meant, as LATEST_BY_OFFSET does"
+            f"{tree.name} is neither in GROUP BY nor inside an aggregate: add it to GROUP BY, "
+            "or select one value of the group, for example with LATEST_BY_OFFSET"
         )
         raise at_node(SqlError(reason), tree)
 
     def key_texts(self) -> tuple[str, ...]:
-        """The values of the record's key, taken from the key that the groups have: a deleted
-        row has that and nothing else."""
+        """Returns the values of the record's key, from the key of the groups: a deleted row has
+        only that.
+        """
         if len(self.groups) == 1 and self.query.window is None:
             return ("_key",)
         names = tuple(f"_key.{quoted(name)}" for name, _ in self.groups)
@@ -109,24 +116,25 @@ class Grouping:
             return names
         return (*names, "unix_millis(_key.window_start)", "unix_millis(_key.window_end)")
 
-    def node(self, having: str | None) -> Node:
-        """The groups, with HAVING after them."""
-        # A row without its group's key is in no group, as in ksqlDB.
+    def node(self, having: str | None) -> TopologyNode:
+        """Returns the node of the groups, with HAVING after it."""
+        # As in ksqlDB, a row whose group key is null is in no group.
         known = " AND ".join(f"({text}) IS NOT NULL" for _, text in self.groups)
-        made: Node = Aggregate(
-            Where(self.rows.node, known),
+        made: TopologyNode = Aggregate(
+            Filter(self.rows.node, known),
             tuple(self.groups),
             tuple(self.aggregates.values()) or (("_aggregate_0", "count(*)"),),
             _window(self.query.window, self.query.emit),
-            EmitWhen.FINAL if self.query.emit is Emit.FINAL else EmitWhen.CHANGES,
+            Emit.FINAL if self.query.emit is EmitClause.FINAL else Emit.CHANGES,
         )
-        return made if having is None else Where(made, having)
+        return made if having is None else Filter(made, having)
 
 
 def group_names(
-    groups: Sequence[exp.Expr], items: Sequence[tuple[str, exp.Expr]], rows: Rows
+    groups: Sequence[exp.Expr], items: Sequence[tuple[str, exp.Expr]], rows: QueryRows
 ) -> list[str]:
-    """A name for each group: that of the result's column which shows it, or one of its own."""
+    """Returns a name for each group: that of the result column which shows it, or a generated
+    one."""
     texts = {plain_text(without_alias(item)): name for name, item in reversed(items)}
     by_column = {
         spark_text(bare, rows.scope.resolve): name
@@ -143,22 +151,22 @@ def group_names(
     return names
 
 
-def check_groups(groups: Sequence[exp.Expr], rows: Rows, window: Window | None) -> None:
+def check_groups(groups: Sequence[exp.Expr], rows: QueryRows, window: WindowClause | None) -> None:
     if rows.is_table and window is not None:
         relation = rows.scope.members[0].relation.name
         raise UnsupportedError(
-            f"{relation} is a table: its rows have no time of their own to be cut by. Leave out "
-            "WINDOW, or group the stream that the table is made of"
+            f"{relation} is a table, and WINDOW needs a stream. Omit WINDOW, or group the stream "
+            "that the table is derived from"
         )
     for tree in groups:
         if isinstance(tree, exp.Literal) and not tree.is_string:
             raise at_node(SqlError("GROUP BY takes columns and expressions, not numbers"), tree)
 
 
-def _window(window: Window | None, emit: Emit | None) -> WindowOf | None:
+def _window(window: WindowClause | None, emit: EmitClause | None) -> Window | None:
     if window is None:
         return None
-    default = 0 if emit is Emit.FINAL else DEFAULT_GRACE_MS
+    default = 0 if emit is EmitClause.FINAL else DEFAULT_GRACE_MS
     grace = default if window.grace_ms is None else window.grace_ms
     shapes = {
         WindowKind.TUMBLING: Shape.TUMBLING,
@@ -168,4 +176,4 @@ def _window(window: Window | None, emit: Emit | None) -> WindowOf | None:
     advance = window.size_ms if window.advance_ms is None else window.advance_ms
     if advance > window.size_ms:
         raise SqlError("a HOPPING window must not advance by more than its size")
-    return WindowOf(shapes[window.kind], window.size_ms, advance, grace)
+    return Window(shapes[window.kind], window.size_ms, advance, grace)

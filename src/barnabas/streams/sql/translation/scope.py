@@ -1,13 +1,16 @@
-"""What names mean inside a query: relations by alias, their columns, and columns every row has."""
+"""Names inside a query: relations by alias, their columns and their key."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from barnabas.streams.nodes import TopologyNode
 from barnabas.streams.schema import quoted
-from barnabas.streams.sql.catalog.relations import Relation, close_name
-from barnabas.streams.sql.language.errors import SqlError
+from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
+from barnabas.streams.sql.language.statements import Query
+from barnabas.streams.sql.relations import Relation, close_name, unknown_relation
+from barnabas.streams.sql.translation.records import SKIP, source
 
 ROW_COLUMNS = {
     "rowtime": "unix_millis({row}_timestamp)",
@@ -15,15 +18,15 @@ ROW_COLUMNS = {
     "rowoffset": "{row}_offset",
     "rowkey": "cast({row}_key AS STRING)",
 }
-"""Columns of ksqlDB that every row has; ROWTIME is in milliseconds, ROWKEY is KSQL's older name
-of the key as text."""
+"""ksqlDB's columns that every row has; ROWTIME is in milliseconds, ROWKEY is KSQL's older name for
+the key as text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A relation in a query's FROM: how its columns are written where the query stands now.
+class ScopeMember:
+    """A relation in a query's FROM, with Spark's text of its columns at this point of the query.
 
-    `row` stands before the columns that every row has, such as `l.`.
+    `row` is the prefix of the columns that every row has, such as `l.`.
     """
 
     alias: str
@@ -41,15 +44,17 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The relations that an expression may speak of."""
+    """The relations that an expression can refer to."""
 
-    members: tuple[Member, ...]
+    members: tuple[ScopeMember, ...]
 
-    def member(self, alias: str) -> Member | None:
+    def member(self, alias: str) -> ScopeMember | None:
         return next((m for m in self.members if m.alias.lower() == alias.lower()), None)
 
     def resolve(self, node: exp.Column) -> str:
-        """The Spark text of `column`, `alias.column` or `column.field`; SqlError otherwise."""
+        """Returns Spark's text of `column`, `alias.column` or `column.field`; SqlError if it is
+        unknown.
+        """
         parts = [part.name for part in node.parts]
         member = self.member(parts[0]) if len(parts) > 1 else None
         if member is not None:
@@ -59,8 +64,8 @@ class Scope:
             return _fields(text, parts[2:])
         return _fields(self._unqualified(parts[0], node), parts[1:])
 
-    def owner(self, node: exp.Column) -> tuple[Member, str] | None:
-        """The relation and the column that a plain column is of; None for a field of a struct."""
+    def owner(self, node: exp.Column) -> tuple[ScopeMember, str] | None:
+        """Returns the relation and the name of a plain column; None for a field of a struct."""
         parts = [part.name for part in node.parts]
         if len(parts) == 2 and (member := self.member(parts[0])) is not None:
             return (member, parts[1]) if member.text(parts[1]) is not None else None
@@ -75,18 +80,18 @@ class Scope:
             raise _unknown(name, self.members, node)
         if len(found) > 1 and name.lower() not in ROW_COLUMNS:
             choices = " or ".join(f"{m.alias}.{name}" for m in found)
-            raise at_node(SqlError(f"{name!r} is in more than one: write {choices}"), node)
+            raise at_node(SqlError(f"{name!r} is ambiguous: write {choices}"), node)
         return found[0].text(name) or ""
 
 
-def own_columns(alias: str, relation: Relation) -> Member:
-    """A relation that is alone: its columns under their own names."""
+def own_columns(alias: str, relation: Relation) -> ScopeMember:
+    """Returns the only relation of a query: its columns have their own names."""
     columns = {c.name.lower(): quoted(c.name) for c in relation.columns}
-    return Member(alias, relation, columns)
+    return ScopeMember(alias, relation, columns)
 
 
 def at_node(error: SqlError, node: exp.Expr) -> SqlError:
-    """An error that knows where in the text its expression begins."""
+    """Returns the error with the position of an expression in the text."""
     starts = [part.meta.get("start") for part in node.walk()]
     known = [start for start in starts if isinstance(start, int)]
     if known:
@@ -94,11 +99,114 @@ def at_node(error: SqlError, node: exp.Expr) -> SqlError:
     return error
 
 
+def at_query(error: SqlError, query: Query) -> SqlError:
+    """Returns the error with the text of the query, and the query's position if it has none."""
+    if error.text is not None:
+        return error
+    position = query.position if error.position is None else error.position
+    return type(error)(error.reason, query.text, position)
+
+
 def _fields(text: str, names: Sequence[str]) -> str:
     return ".".join([text, *(quoted(name) for name in names)])
 
 
-def _unknown(name: str, members: Sequence[Member], node: exp.Expr) -> SqlError:
+def _unknown(name: str, members: Sequence[ScopeMember], node: exp.Expr) -> SqlError:
     known = [c.name for m in members for c in m.relation.columns]
     where = " or ".join(m.relation.name for m in members)
     return at_node(SqlError(f"no column {name!r} in {where}{close_name(name, known)}"), node)
+
+
+ROWKEY = "ROWKEY"
+"""ksqlDB's name for the key of a FULL JOIN, which is not a column of either side."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRows:
+    """Rows of one or several relations.
+
+    `key` has the columns with the rows' key: all key columns of one relation; in a join any one of
+    them, because both sides of the equality have the same value. None if only `_key` has it.
+    `key_text` is the key that a join of streams sets; without it the rows keep their key. `shared`
+    are the two columns that a FULL JOIN compared: either can be null, so the key is COALESCE of
+    them, which ksqlDB calls ROWKEY.
+    """
+
+    node: TopologyNode
+    scope: Scope
+    key: tuple[tuple[str, str], ...] | None = None
+    """Pairs of alias and column, in lower case."""
+    key_text: str | None = None
+    shared: tuple[exp.Column, ...] = ()
+
+    @property
+    def is_table(self) -> bool:
+        return self.node.is_table
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Relations by lower-case name, and the options for reading them."""
+
+    by_name: Mapping[str, Relation]
+    starting: str = "earliest"
+    on_error: str = SKIP
+
+    def find(self, node: exp.Table) -> Relation:
+        found = self.by_name.get(node.name.lower())
+        if found is None:
+            known = [relation.name for relation in self.by_name.values()]
+            raise at_node(unknown_relation(node.name, known), node)
+        return found
+
+
+def rows_of(node: exp.Expr, relations: Relations) -> QueryRows:
+    """Returns the rows of one relation."""
+    if not isinstance(node, exp.Table):
+        raise at_node(
+            UnsupportedError(
+                "a streaming query reads streams and tables only: create one for this expression"
+            ),
+            node,
+        )
+    relation = relations.find(node)
+    alias = node.alias or node.name
+    member = own_columns(alias, relation)
+    columns = relation.key_columns
+    key = None if not columns else tuple((alias.lower(), c.name.lower()) for c in columns)
+    rows = source(relation, relations.starting, relations.on_error)
+    return QueryRows(rows, Scope((member,)), key)
+
+
+def is_key_column(tree: exp.Expr, rows: QueryRows) -> bool:
+    owner = rows.scope.owner(tree) if isinstance(tree, exp.Column) else None
+    return owner is not None and (owner[0].alias.lower(), owner[1].lower()) in (rows.key or ())
+
+
+def with_shared_key(tree: exp.Expr, rows: QueryRows) -> exp.Expr:
+    """Returns an expression in which ROWKEY is replaced by its meaning."""
+    if not rows.shared:
+        return tree
+
+    if any(ROWKEY.lower() in member.columns for member in rows.scope.members):
+        return tree
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.table or node.name.upper() != ROWKEY:
+            return node
+        first, *others = (column.copy() for column in rows.shared)
+        return exp.Coalesce(this=first, expressions=others)
+
+    return tree.transform(replaced)
+
+
+def is_shared_key(tree: exp.Expr, rows: QueryRows) -> bool:
+    """Returns whether an expression is COALESCE of the two columns that a FULL JOIN compared."""
+    if not rows.shared or not isinstance(tree, exp.Coalesce):
+        return False
+    parts = [tree.this, *tree.expressions]
+    if not all(isinstance(part, exp.Column) for part in parts):
+        return False
+    return {rows.scope.resolve(part) for part in parts} == {
+        rows.scope.resolve(column) for column in rows.shared
+    }

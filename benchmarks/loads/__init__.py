@@ -1,0 +1,1 @@
+"""The loads of the matrix, one module for each client library."""

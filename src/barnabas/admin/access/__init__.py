@@ -1,1 +1,0 @@
-"""Access control: ACLs, quotas, SCRAM users, delegation tokens."""

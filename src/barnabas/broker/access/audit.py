@@ -1,0 +1,253 @@
+"""The audit log: one line of JSON for each denied request, and for each change of the cluster.
+
+A line has the time, principal, host, listener, client id, API, the resources of the request, the
+denied operations and the result. It never contains values: no passwords, keys, tokens, settings or
+records. Lines are written by the logger `barnabas.audit`, and to `audit.log.file` if it is set.
+"""
+
+import json
+import logging
+import logging.handlers
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.error_responses import error_codes
+from barnabas.broker.handler import Denial, Handler, RequestContext, Result
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import ConfigError
+from barnabas.net.server_connection import ServerConnection
+from barnabas.security.acl import ResourceType
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.message import Message
+
+logger = logging.getLogger("barnabas.audit")
+
+MAX_RESOURCES = 50
+"""A request about more resources is logged with the first of them and the number of the others."""
+
+_CONFIG_TYPES = {2: "Topic", 4: "Broker", 8: "BrokerLogger", 16: "ClientMetrics", 32: "Group"}
+
+
+class AuditLog:
+    """Wraps handlers and writes the audit log; owned by the broker's loop."""
+
+    def __init__(self, config: BrokerConfig, clock: Clock) -> None:
+        self._mode: str = config["audit.log"]
+        self._file: str | None = config["audit.log.file"]
+        self._clock = clock
+
+    @property
+    def enabled(self) -> bool:
+        return self._mode != "off"
+
+    def open(self, stack: AsyncExitStack) -> None:
+        """Opens the file, which the stack closes; raises ConfigError if that is impossible."""
+        if not self.enabled:
+            return
+        logger.setLevel(logging.INFO)
+        if self._file is None:
+            return
+        handler = _file_handler(self._file)
+        logger.addHandler(handler)
+        stack.callback(handler.close)
+        stack.callback(logger.removeHandler, handler)
+
+    def audited(self, handlers: Iterable[Handler]) -> list[Handler]:
+        """Returns the handlers, wrapped if the audit log is enabled."""
+        if not self.enabled:
+            return list(handlers)
+        return [replace(handler, handle=self._wrapped(handler)) for handler in handlers]
+
+    def authentication_failed(self, connection: ServerConnection, reason: str) -> None:
+        """Logs a failed login; `reason` never contains what the client sent."""
+        if self.enabled:
+            self._write(connection, "SASL_AUTHENTICATE", {"result": "denied", "reason": reason})
+
+    def _wrapped(self, handler: Handler) -> Any:
+        serve = handler.handle
+        list_resources = CHANGES.get(handler.api) if self._mode == "all" else None
+
+        def handle(ctx: RequestContext, request: Any) -> Result:
+            # Before the authorization step, which removes denied parts of the request.
+            resources = None if list_resources is None else _limited(list_resources(request))
+            denials: list[Denial] = []
+            ctx.denials = denials
+
+            def finish(response: Any) -> Any:
+                self._finish(ctx, handler.api, resources, response)
+                return response
+
+            result = serve(ctx, request)
+            if isinstance(result, Message | Awaitable):
+                # Registered last, so the response contains the denied parts again.
+                ctx.amend_with(finish)
+            elif denials:  # an acknowledgement that is not available yet
+                self._log(ctx, handler.api, resources, "denied")
+            return result
+
+        return handle
+
+    def _finish(
+        self, ctx: RequestContext, api: ApiKey, resources: list[str] | None, response: Any
+    ) -> None:
+        names = {ErrorCode.of(code).name for code in error_codes(response)}
+        denied = any(name.endswith("AUTHORIZATION_FAILED") for name in names)
+        if denied or resources is not None:
+            self._log(ctx, api, resources, ",".join(sorted(names)) or "ok", denied=denied)
+
+    def _log(
+        self,
+        ctx: RequestContext,
+        api: ApiKey,
+        resources: list[str] | None,
+        result: str,
+        *,
+        denied: bool = True,
+    ) -> None:
+        entry: dict[str, object] = {"client_id": ctx.header.client_id}
+        if resources is not None:
+            entry["resources"] = resources
+        if denied:
+            found = dict.fromkeys(f"{op} {kind}:{name}" for op, kind, name in ctx.denials or ())
+            entry["denied"] = _limited(found)
+        entry["result"] = result
+        self._write(ctx.connection, api.name, entry)
+
+    def _write(self, connection: ServerConnection, api: str, entry: dict[str, object]) -> None:
+        time_s = self._clock.now_ms() / 1000
+        line = {
+            "time": datetime.fromtimestamp(time_s, UTC).isoformat(timespec="milliseconds"),
+            "principal": str(connection.principal),
+            "host": connection.stream.peer[0],
+            "listener": connection.listener_name,
+            "api": api,
+            **entry,
+        }
+        logger.info("%s", json.dumps(line, ensure_ascii=True))
+
+
+def _file_handler(name: str) -> logging.Handler:
+    """Returns a handler that appends to a file of mode 0600 and follows its rotation."""
+    try:
+        path = Path(name).expanduser()
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
+        handler = logging.handlers.WatchedFileHandler(path, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"audit.log.file={name!r}: {error.strerror}") from None
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    return handler
+
+
+def _limited(resources: Iterable[str]) -> list[str]:
+    found = list(resources)
+    if len(found) <= MAX_RESOURCES:
+        return found
+    return [*found[:MAX_RESOURCES], f"and {len(found) - MAX_RESOURCES} more"]
+
+
+# --- resources of the requests that change the cluster -------------------------------------------
+
+
+def _topics(request: Any) -> Iterator[str]:
+    for topic in request.topics or ():
+        yield f"Topic:{topic.name or getattr(topic, 'topic_id', '')}"
+
+
+def _deleted_topics(request: Any) -> Iterator[str]:
+    yield from _topics(request)
+    for name in request.topic_names or ():
+        yield f"Topic:{name}"
+
+
+def _elections(request: Any) -> Iterator[str]:
+    for topic in request.topic_partitions or ():
+        yield f"Topic:{topic.topic}"
+
+
+def _moved_logs(request: Any) -> Iterator[str]:
+    for directory in request.dirs:
+        yield from _topics(directory)
+
+
+def _configs(request: Any) -> Iterator[str]:
+    for resource in request.resources:
+        kind = _CONFIG_TYPES.get(resource.resource_type, str(resource.resource_type))
+        keys = ",".join(item.name for item in resource.configs)
+        yield f"{kind}:{resource.resource_name}[{keys}]"
+
+
+def _created_acls(request: Any) -> Iterator[str]:
+    for acl in request.creations:
+        yield f"{_type_name(acl.resource_type)}:{acl.resource_name}[{acl.principal}]"
+
+
+def _deleted_acls(request: Any) -> Iterator[str]:
+    for chosen in request.filters:
+        name, principal = chosen.resource_name_filter, chosen.principal_filter
+        yield f"{_type_name(chosen.resource_type_filter)}:{name or '*'}[{principal or '*'}]"
+
+
+def _type_name(number: int) -> str:
+    known = {kind.value: kind.label for kind in ResourceType}
+    return known.get(number, str(number))
+
+
+def _groups(request: Any) -> Iterator[str]:
+    for name in request.groups_names:
+        yield f"Group:{name}"
+
+
+def _deleted_offsets(request: Any) -> Iterator[str]:
+    yield f"Group:{request.group_id}"
+    yield from _topics(request)
+
+
+def _quotas(request: Any) -> Iterator[str]:
+    for entry in request.entries:
+        yield ",".join(f"{e.entity_type}:{e.entity_name or '<default>'}" for e in entry.entity)
+
+
+def _scram_users(request: Any) -> Iterator[str]:
+    for item in (*request.deletions, *request.upsertions):
+        yield f"User:{item.name}"
+
+
+def _token_owner(request: Any) -> Iterator[str]:
+    if request.owner_principal_name:
+        yield f"{request.owner_principal_type}:{request.owner_principal_name}"
+
+
+def _nothing(request: Any) -> Iterator[str]:
+    """The HMAC that identifies a token is a secret."""
+    return iter(())
+
+
+CHANGES: dict[ApiKey, Callable[[Any], Iterator[str]]] = {
+    ApiKey.CREATE_TOPICS: _topics,
+    ApiKey.DELETE_TOPICS: _deleted_topics,
+    ApiKey.DELETE_RECORDS: _topics,
+    ApiKey.CREATE_PARTITIONS: _topics,
+    ApiKey.ALTER_CONFIGS: _configs,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: _configs,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: _moved_logs,
+    ApiKey.ELECT_LEADERS: _elections,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: _topics,
+    ApiKey.CREATE_ACLS: _created_acls,
+    ApiKey.DELETE_ACLS: _deleted_acls,
+    ApiKey.DELETE_GROUPS: _groups,
+    ApiKey.OFFSET_DELETE: _deleted_offsets,
+    ApiKey.ALTER_CLIENT_QUOTAS: _quotas,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _scram_users,
+    ApiKey.CREATE_DELEGATION_TOKEN: _token_owner,
+    ApiKey.RENEW_DELEGATION_TOKEN: _nothing,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: _nothing,
+}
+"""The APIs that change the cluster, with the resources of their requests; not those of records,
+offsets and transactions, which clients use all the time."""

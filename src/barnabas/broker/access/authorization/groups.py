@@ -1,0 +1,221 @@
+"""Authorization of requests about groups and their offsets."""
+
+from typing import Any
+
+from barnabas.broker.access.access import Access
+from barnabas.broker.access.authorization.rules import Serve, needs_group, split
+from barnabas.broker.access.authorization.topics import topic_by_topic
+from barnabas.broker.handler import RequestContext, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.security.acl import Operation, Resource, ResourceType
+from barnabas.wire.messages import consumer_group_describe as consumer_groups
+from barnabas.wire.messages import describe_groups as classic_groups
+from barnabas.wire.messages.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
+from barnabas.wire.messages.delete_groups import (
+    DeletableGroupResult,
+    DeleteGroupsRequest,
+    DeleteGroupsResponse,
+)
+from barnabas.wire.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from barnabas.wire.messages.heartbeat import HeartbeatResponse
+from barnabas.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from barnabas.wire.messages.leave_group import LeaveGroupResponse
+from barnabas.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from barnabas.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from barnabas.wire.messages.sync_group import SyncGroupResponse
+
+_DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
+_TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+_BATCHED_FROM = 4
+_KINDS = {
+    0: (ResourceType.GROUP, _DENIED),
+    1: (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+}
+
+
+def _no_join(ctx: RequestContext, request: JoinGroupRequest) -> JoinGroupResponse:
+    return JoinGroupResponse(
+        error_code=_DENIED, protocol_name="", member_id=request.member_id, members=[]
+    )
+
+
+authorize_join_group = needs_group(_no_join, Operation.READ)
+authorize_sync_group = needs_group(
+    lambda _ctx, _request: SyncGroupResponse(0, _DENIED), Operation.READ
+)
+authorize_heartbeat = needs_group(
+    lambda _ctx, _request: HeartbeatResponse(error_code=_DENIED), Operation.READ
+)
+authorize_leave_group = needs_group(
+    lambda _ctx, _request: LeaveGroupResponse(error_code=_DENIED), Operation.READ
+)
+
+
+def authorize_consumer_group_heartbeat(
+    access: Access, ctx: RequestContext, request: ConsumerGroupHeartbeatRequest, serve: Serve
+) -> Result:
+    if not access.group(Operation.READ, request.group_id):
+        return _no_heartbeat(_DENIED)
+    names = request.subscribed_topic_names or []
+    if len(access.topics(Operation.DESCRIBE, names)) < len(set(names)):
+        return _no_heartbeat(_TOPIC_DENIED)
+    return serve(ctx, request)
+
+
+def _no_heartbeat(code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
+    return ConsumerGroupHeartbeatResponse(error_code=code, error_message=code.explanation)
+
+
+# --- looking -------------------------------------------------------------------------------------
+
+
+def authorize_find_coordinator(
+    access: Access, ctx: RequestContext, request: FindCoordinatorRequest, serve: Serve
+) -> Result:
+    kind = _KINDS.get(request.key_type)
+    if kind is None:
+        return serve(ctx, request)
+    resource_type, code = kind
+
+    def may_ask(key: str) -> bool:
+        return access.may(Operation.DESCRIBE, Resource(resource_type, key))
+
+    if ctx.version < _BATCHED_FROM:
+        if may_ask(request.key):
+            return serve(ctx, request)
+        return FindCoordinatorResponse(0, code, code.explanation, -1, "", -1)
+    request.coordinator_keys, denied = split(request.coordinator_keys, may_ask)
+
+    def amend(response: FindCoordinatorResponse) -> FindCoordinatorResponse:
+        response.coordinators += [
+            Coordinator(key, -1, "", -1, code, code.explanation) for key in denied
+        ]
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def authorize_list_groups(
+    access: Access, ctx: RequestContext, request: ListGroupsRequest, serve: Serve
+) -> Result:
+    def amend(response: ListGroupsResponse) -> ListGroupsResponse:
+        response.groups = [
+            group for group in response.groups if access.group(Operation.DESCRIBE, group.group_id)
+        ]
+        return response
+
+    if not access.cluster(Operation.DESCRIBE):
+        ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def authorize_describe_groups(
+    access: Access, ctx: RequestContext, request: Any, serve: Serve
+) -> Result:
+    denied = _take_denied(access, Operation.DESCRIBE, request, "groups")
+
+    def amend(response: Any) -> Any:
+        _set_operations(access, request, response)
+        response.groups += [
+            classic_groups.DescribedGroup(_DENIED, _DENIED.explanation, name) for name in denied
+        ]
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def authorize_consumer_group_describe(
+    access: Access, ctx: RequestContext, request: Any, serve: Serve
+) -> Result:
+    denied = _take_denied(access, Operation.DESCRIBE, request, "group_ids")
+
+    def amend(response: Any) -> Any:
+        response.groups = [_without_hidden_topics(access, group) for group in response.groups]
+        _set_operations(access, request, response)
+        response.groups += [
+            consumer_groups.DescribedGroup(_DENIED, _DENIED.explanation, name) for name in denied
+        ]
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def _without_hidden_topics(
+    access: Access, group: consumer_groups.DescribedGroup
+) -> consumer_groups.DescribedGroup:
+    """Replaces groups that read a topic which the caller must not describe by an error."""
+    names = {name for member in group.members for name in member.subscribed_topic_names}
+    for member in group.members:
+        for assignment in (member.assignment, member.target_assignment):
+            names.update(topic.topic_name for topic in assignment.topic_partitions)
+    if len(access.topics(Operation.DESCRIBE, names)) == len(names):
+        return group
+    return consumer_groups.DescribedGroup(_TOPIC_DENIED, _TOPIC_DENIED.explanation, group.group_id)
+
+
+def _take_denied(access: Access, operation: Operation, request: Any, field: str) -> list[str]:
+    names: list[str] = getattr(request, field)
+    kept, denied = split(names, lambda name: access.group(operation, name))
+    setattr(request, field, kept)
+    return denied
+
+
+def _set_operations(access: Access, request: Any, response: Any) -> None:
+    if request.include_authorized_operations:
+        for group in response.groups:
+            if not group.error_code:
+                resource = Resource(ResourceType.GROUP, group.group_id)
+                group.authorized_operations = access.operations(resource)
+
+
+# --- removing ------------------------------------------------------------------------------------
+
+
+def authorize_delete_groups(
+    access: Access, ctx: RequestContext, request: DeleteGroupsRequest, serve: Serve
+) -> Result:
+    denied = _take_denied(access, Operation.DELETE, request, "groups_names")
+
+    def amend(response: DeleteGroupsResponse) -> DeleteGroupsResponse:
+        response.results += [DeletableGroupResult(name, _DENIED) for name in denied]
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def _kept_offsets(topic: OffsetDeleteRequestTopic) -> OffsetDeleteResponseTopic:
+    return OffsetDeleteResponseTopic(
+        topic.name,
+        [
+            OffsetDeleteResponsePartition(item.partition_index, _TOPIC_DENIED)
+            for item in topic.partitions
+        ],
+    )
+
+
+_topics_of_offset_delete = topic_by_topic(Operation.READ, _kept_offsets)
+
+
+def authorize_offset_delete(
+    access: Access, ctx: RequestContext, request: OffsetDeleteRequest, serve: Serve
+) -> Result:
+    if not access.group(Operation.DELETE, request.group_id):
+        return OffsetDeleteResponse(error_code=_DENIED)
+    return _topics_of_offset_delete(access, ctx, request, serve)

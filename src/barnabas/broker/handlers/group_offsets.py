@@ -1,0 +1,357 @@
+"""Handlers of committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
+
+from collections.abc import Callable
+
+from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
+from barnabas.broker.handler import ApiHandler, HandlerContext, Result
+from barnabas.coordination.outcome import coordinator_error
+from barnabas.groups.requests import (
+    FetchedOffset,
+    OffsetCommitReply,
+    OffsetCommitRequest,
+    OffsetDeleteReply,
+    OffsetDeleteRequest,
+    OffsetFetchReply,
+    OffsetFetchRequest,
+    OffsetToCommit,
+)
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.offset_commit import OffsetCommitRequest as WireCommitRequest
+from barnabas.wire.messages.offset_commit import (
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from barnabas.wire.messages.offset_delete import OffsetDeleteRequest as WireDeleteRequest
+from barnabas.wire.messages.offset_delete import (
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+from barnabas.wire.messages.offset_fetch import OffsetFetchRequest as WireFetchRequest
+from barnabas.wire.messages.offset_fetch import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+
+# --- OffsetCommit ---------------------------------------------------------------------------------
+
+
+_MEMBER_EPOCHS_FROM = 9
+_TOPIC_IDS_FROM = 10
+
+_PartitionErrors = dict[TopicPartition, ErrorCode]
+
+
+def handle_offset_commit(ctx: HandlerContext[GroupPorts], request: WireCommitRequest) -> Result:
+    """Stores the committed offsets of a group.
+
+    v2-v4 retention time; v6 leader epochs; v7 static members; v8 flexible; v9 members of KIP-848
+    groups; v10 topics by id. Versions 0 and 1 stored offsets in ZooKeeper and are not served.
+    """
+    names = {id(topic): _topic_name(ctx, topic) for topic in request.topics}
+    offsets = tuple(
+        OffsetToCommit(
+            name,
+            one.partition_index,
+            one.committed_offset,
+            one.committed_leader_epoch,
+            one.committed_metadata,
+        )
+        for topic in request.topics
+        if (name := names[id(topic)]) is not None
+        for one in topic.partitions
+        if _partition_exists(ctx, name, one.partition_index)
+    )
+
+    def respond(errors: _PartitionErrors, other: ErrorCode) -> OffsetCommitResponse:
+        """Returns the response; partitions without an entry in `errors` get `other`."""
+        return OffsetCommitResponse(
+            topics=[
+                _committed_topic(ctx, topic, names[id(topic)], errors, other)
+                for topic in request.topics
+            ]
+        )
+
+    if request.topics and not offsets:
+        return respond({}, ErrorCode.NONE)
+    committing = OffsetCommitRequest(
+        group_id=request.group_id,
+        offsets=offsets,
+        generation_id=request.generation_id_or_member_epoch,
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        retention_time_ms=request.retention_time_ms,
+        member_epochs_supported=ctx.version >= _MEMBER_EPOCHS_FROM,
+    )
+
+    def encode(reply: OffsetCommitReply) -> OffsetCommitResponse:
+        return respond(dict(reply.partitions), ErrorCode.NONE)
+
+    return run_on_group(
+        ctx,
+        request.group_id,
+        lambda shard, now_ms: shard.commit_offsets(committing, now_ms),
+        PendingResponse(ctx, encode, lambda code: respond({}, code)),
+    )
+
+
+def _topic_name(ctx: HandlerContext[GroupPorts], topic: OffsetCommitRequestTopic) -> str | None:
+    """Returns the name of the topic, or None if it does not exist."""
+    metadata = ctx.services.metadata
+    if ctx.version >= _TOPIC_IDS_FROM:
+        return metadata.topic_name(topic.topic_id)
+    return topic.name if metadata.has_topic(topic.name) else None
+
+
+def _partition_exists(ctx: HandlerContext[GroupPorts], name: str, number: int) -> bool:
+    return ctx.services.metadata.partition(TopicPartition(name, number)) is not None
+
+
+def _committed_topic(
+    ctx: HandlerContext[GroupPorts],
+    topic: OffsetCommitRequestTopic,
+    name: str | None,
+    errors: _PartitionErrors,
+    other: ErrorCode,
+) -> OffsetCommitResponseTopic:
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if ctx.version >= _TOPIC_IDS_FROM:
+        unknown = ErrorCode.UNKNOWN_TOPIC_ID
+    partitions = []
+    for one in topic.partitions:
+        code = unknown
+        if name is not None and not _partition_exists(ctx, name, one.partition_index):
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        elif name is not None:
+            code = errors.get(TopicPartition(name, one.partition_index), other)
+        partitions.append(OffsetCommitResponsePartition(one.partition_index, code))
+    return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)
+
+
+# --- OffsetFetch ----------------------------------------------------------------------------------
+
+
+_TOP_LEVEL_ERROR_FROM = 2
+_BATCHED_FROM = 8
+
+
+def handle_offset_fetch(ctx: HandlerContext[GroupPorts], request: WireFetchRequest) -> Result:
+    """Returns the committed offsets of groups.
+
+    v2 a top-level error, null means all topics of the group; v5 leader epochs; v6 flexible; v7 an
+    error for offsets with a pending transaction; v8 several groups; v9 members of KIP-848 groups;
+    v10 topics by id. Version 0 read offsets from ZooKeeper and is not served.
+    """
+    groups = request.groups if ctx.version >= _BATCHED_FROM else [_as_group(request)]
+    job = _OffsetFetch(ctx, request.require_stable, len(groups))
+    for index, group in enumerate(groups):
+        job.fetch(index, group)
+    return job.result()
+
+
+def _as_group(request: WireFetchRequest) -> OffsetFetchRequestGroup:
+    """Converts a request of the old layout, with a single group, to the new layout."""
+    topics = None
+    if request.topics is not None:
+        topics = [
+            OffsetFetchRequestTopics(topic.name, ZERO_UUID, topic.partition_indexes)
+            for topic in request.topics
+        ]
+    return OffsetFetchRequestGroup(request.group_id, topics=topics)
+
+
+class _OffsetFetch:
+    """Collects the results of the groups; each may have to wait for its shard."""
+
+    def __init__(self, ctx: HandlerContext[GroupPorts], require_stable: bool, groups: int) -> None:
+        self._ctx = ctx
+        self._require_stable = require_stable
+        self._answers: list[OffsetFetchResponseGroup | None] = [None] * groups
+        self._missing = groups
+        self._respond: Callable[[OffsetFetchResponse], None] | None = None
+
+    def fetch(self, index: int, group: OffsetFetchRequestGroup) -> None:
+        asked = OffsetFetchRequest(
+            group.group_id,
+            self._partitions(group),
+            self._require_stable,
+            group.member_id,
+            group.member_epoch,
+        )
+        try:
+            driver = self._ctx.services.groups.shard_of(group.group_id)
+        except BrokerError as error:
+            self._take(index, self._failed(group, error.code))
+            return
+        # The offsets are read now and returned after they are replicated.
+        reply = driver.shard.fetch_offsets(asked)
+
+        def release(code: ErrorCode) -> None:
+            if code is ErrorCode.NONE:
+                self._take(index, self._group(group, reply))
+            else:
+                self._take(index, self._failed(group, coordinator_error(code)))
+
+        driver.read(release)
+
+    def result(self) -> Result:
+        if self._missing == 0:
+            return self._response()
+        deferred = self._ctx.defer()
+        self._respond = deferred.respond
+        return deferred
+
+    def _take(self, index: int, answer: OffsetFetchResponseGroup) -> None:
+        self._answers[index] = answer
+        self._missing -= 1
+        if self._missing == 0 and self._respond is not None:
+            self._respond(self._response())
+
+    def _partitions(self, group: OffsetFetchRequestGroup) -> tuple[TopicPartition, ...] | None:
+        if group.topics is None:
+            return None
+        return tuple(
+            TopicPartition(name, number)
+            for topic in group.topics
+            if (name := self._name(topic)) is not None
+            for number in topic.partition_indexes
+        )
+
+    def _name(self, topic: OffsetFetchRequestTopics) -> str | None:
+        if self._ctx.version >= _TOPIC_IDS_FROM:
+            return self._ctx.services.metadata.topic_name(topic.topic_id)
+        return topic.name
+
+    # --- responses ---
+
+    def _group(
+        self, group: OffsetFetchRequestGroup, reply: OffsetFetchReply
+    ) -> OffsetFetchResponseGroup:
+        if reply.error_code is not ErrorCode.NONE:
+            return self._failed(group, reply.error_code)
+        topics: dict[str, OffsetFetchResponseTopics] = {}
+        for fetched in reply.offsets:
+            name = fetched.topic_partition.topic
+            if name not in topics:
+                topics[name] = OffsetFetchResponseTopics(name, self._topic_id(name), [])
+            topics[name].partitions.append(_fetched_partition(fetched))
+        unknown = [
+            _failed_topic(topic, ErrorCode.UNKNOWN_TOPIC_ID)
+            for topic in group.topics or ()
+            if self._name(topic) is None
+        ]
+        return OffsetFetchResponseGroup(group.group_id, [*topics.values(), *unknown])
+
+    def _topic_id(self, name: str) -> Uuid:
+        return self._ctx.services.metadata.topic_id(name) or ZERO_UUID
+
+    def _failed(self, group: OffsetFetchRequestGroup, code: ErrorCode) -> OffsetFetchResponseGroup:
+        topics = []
+        if self._ctx.version < _TOP_LEVEL_ERROR_FROM:
+            topics = [_failed_topic(topic, code) for topic in group.topics or ()]
+        return OffsetFetchResponseGroup(group.group_id, topics, code)
+
+    def _response(self) -> OffsetFetchResponse:
+        answers = [answer for answer in self._answers if answer is not None]
+        if self._ctx.version >= _BATCHED_FROM:
+            return OffsetFetchResponse(groups=answers)
+        one = answers[0]
+        topics = [
+            OffsetFetchResponseTopic(
+                topic.name,
+                [
+                    OffsetFetchResponsePartition(
+                        part.partition_index,
+                        part.committed_offset,
+                        part.committed_leader_epoch,
+                        part.metadata,
+                        part.error_code,
+                    )
+                    for part in topic.partitions
+                ],
+            )
+            for topic in one.topics
+        ]
+        return OffsetFetchResponse(topics=topics, error_code=one.error_code)
+
+
+def _fetched_partition(fetched: FetchedOffset) -> OffsetFetchResponsePartitions:
+    return OffsetFetchResponsePartitions(
+        fetched.topic_partition.partition,
+        fetched.offset,
+        fetched.leader_epoch,
+        fetched.metadata,
+        fetched.error_code,
+    )
+
+
+def _failed_topic(topic: OffsetFetchRequestTopics, code: ErrorCode) -> OffsetFetchResponseTopics:
+    return OffsetFetchResponseTopics(
+        topic.name,
+        topic.topic_id,
+        [
+            OffsetFetchResponsePartitions(number, -1, error_code=code)
+            for number in topic.partition_indexes
+        ],
+    )
+
+
+# --- OffsetDelete ---------------------------------------------------------------------------------
+
+
+def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireDeleteRequest) -> Result:
+    """Deletes committed offsets of topics to which the group is not subscribed."""
+    metadata = ctx.services.metadata
+    asked = [
+        TopicPartition(topic.name, one.partition_index)
+        for topic in request.topics
+        for one in topic.partitions
+    ]
+    if not request.group_id:
+        return _failed_deletion(ErrorCode.INVALID_GROUP_ID)
+    known = tuple(
+        topic_partition
+        for topic_partition in asked
+        if metadata.partition(topic_partition) is not None
+    )
+    deleting = OffsetDeleteRequest(request.group_id, known)
+
+    def encode(reply: OffsetDeleteReply) -> OffsetDeleteResponse:
+        if reply.error_code is not ErrorCode.NONE:
+            return _failed_deletion(reply.error_code)
+        errors = dict(reply.partitions)
+        topics: dict[str, OffsetDeleteResponseTopic] = {}
+        for name, number in asked:
+            code = errors.get(TopicPartition(name, number), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            topic = topics.setdefault(name, OffsetDeleteResponseTopic(name, []))
+            topic.partitions.append(OffsetDeleteResponsePartition(number, code))
+        return OffsetDeleteResponse(topics=list(topics.values()))
+
+    return run_on_group(
+        ctx,
+        request.group_id,
+        lambda shard, now_ms: shard.delete_offsets(deleting, now_ms),
+        PendingResponse(ctx, encode, _failed_deletion),
+    )
+
+
+def _failed_deletion(code: ErrorCode) -> OffsetDeleteResponse:
+    return OffsetDeleteResponse(error_code=code)
+
+
+HANDLERS = (
+    ApiHandler(ApiKey.OFFSET_COMMIT, (2, 10), handle_offset_commit),
+    ApiHandler(ApiKey.OFFSET_FETCH, (1, 10), handle_offset_fetch),
+    ApiHandler(ApiKey.OFFSET_DELETE, (0, 0), handle_offset_delete),
+)

@@ -1,0 +1,290 @@
+"""Handlers that look up or change offsets of a log.
+
+They serve ListOffsets, OffsetForLeaderEpoch and DeleteRecords.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable
+from typing import Protocol
+
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition
+from barnabas.model.records import IsolationLevel
+from barnabas.model.topic_names import INTERNAL_TOPICS
+from barnabas.replication.epochs import LogEpochEnd
+from barnabas.replication.partition import Partition
+from barnabas.replication.partition_read import OffsetAnswer
+from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset
+from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.storage.log_manager import LogManager
+from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.messages.delete_records import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from barnabas.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+    ListOffsetsTopicResponse,
+)
+from barnabas.wire.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+
+class LogOffsetsPorts(RequestPorts, Protocol):
+    """Parts of the broker that ListOffsets and OffsetForLeaderEpoch use."""
+
+    replicas: ReplicaManager
+
+
+class DeleteRecordsPorts(LogOffsetsPorts, Protocol):
+    """Parts of the broker that DeleteRecords uses."""
+
+    layers: ConfigLayers
+    logs: LogManager
+
+
+def _local_partition(
+    ctx: HandlerContext[LogOffsetsPorts], topic_partition: TopicPartition
+) -> Partition:
+    """Returns the replica on this broker; raises the error that makes clients look elsewhere."""
+    partition = ctx.services.replicas.partition(topic_partition)
+    if partition is None:
+        exists = ctx.services.metadata.partition(topic_partition) is not None
+        raise BrokerError(
+            ErrorCode.NOT_LEADER_OR_FOLLOWER if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        )
+    return partition
+
+
+# --- ListOffsets ----------------------------------------------------------------------------------
+
+
+_CONSUMER_REPLICA_ID = -1
+_LATEST, _EARLIEST = -1, -2
+_MAX_TIMESTAMP = -3
+_EARLIEST_LOCAL = -4
+_LATEST_TIERED = -5
+_EARLIEST_PENDING_UPLOAD = -6
+_SPECIAL_FROM = {
+    _EARLIEST: 0,
+    _MAX_TIMESTAMP: 7,
+    _EARLIEST_LOCAL: 8,
+    _LATEST_TIERED: 9,
+    _EARLIEST_PENDING_UPLOAD: 11,
+}
+_NO_VERSION = 1 << 15
+
+
+def handle_list_offsets(
+    ctx: HandlerContext[LogOffsetsPorts], request: ListOffsetsRequest
+) -> Result:
+    """Returns the offset for a timestamp, or the first or last offset of a log.
+
+    v2 isolation level; v4 leader epochs; v6 flexible; v7 max timestamp (-3); v8 earliest local
+    (-4); v9 latest tiered (-5); v10 a timeout for tiered storage; v11 earliest pending upload (-6).
+    This broker has no tiered storage, so -5 and -6 never find an offset.
+    """
+    topics = [
+        ListOffsetsTopicResponse(topic.name, _listed_partitions(ctx, request, topic))
+        for topic in request.topics
+    ]
+    return ListOffsetsResponse(topics=topics)
+
+
+def _listed_partitions(
+    ctx: HandlerContext[LogOffsetsPorts], request: ListOffsetsRequest, topic: ListOffsetsTopic
+) -> list[ListOffsetsPartitionResponse]:
+    times = Counter(asked.partition_index for asked in topic.partitions)
+    once = [asked for asked in topic.partitions if times[asked.partition_index] == 1]
+    return [
+        *(_listed_partition(ctx, request, topic.name, asked) for asked in once),
+        *(
+            ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
+            for number, count in times.items()
+            if count > 1
+        ),
+    ]
+
+
+def _listed_partition(
+    ctx: HandlerContext[LogOffsetsPorts],
+    request: ListOffsetsRequest,
+    topic: str,
+    asked: ListOffsetsPartition,
+) -> ListOffsetsPartitionResponse:
+    number = asked.partition_index
+    try:
+        found = _find_offset(ctx, request, TopicPartition(topic, number), asked)
+    except BrokerError as error:
+        return ListOffsetsPartitionResponse(number, _code_of_version(ctx.version, error.code))
+    return ListOffsetsPartitionResponse(
+        number, 0, found.timestamp_ms, found.offset, found.leader_epoch
+    )
+
+
+def _find_offset(
+    ctx: HandlerContext[LogOffsetsPorts],
+    request: ListOffsetsRequest,
+    topic_partition: TopicPartition,
+    asked: ListOffsetsPartition,
+) -> OffsetAnswer:
+    partition = _local_partition(ctx, topic_partition)
+    if asked.timestamp < _LATEST and ctx.version < _SPECIAL_FROM.get(asked.timestamp, _NO_VERSION):
+        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+    if asked.timestamp in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
+        return OffsetAnswer()
+    from_consumer = request.replica_id == _CONSUMER_REPLICA_ID
+    return list_offset(
+        partition,
+        asked.timestamp,
+        isolation=IsolationLevel(1 if request.isolation_level else 0) if from_consumer else None,
+        current_leader_epoch=asked.current_leader_epoch,
+        leader_only=request.replica_id >= _CONSUMER_REPLICA_ID,
+    )
+
+
+def _code_of_version(version: int, code: ErrorCode) -> ErrorCode:
+    # OFFSET_NOT_AVAILABLE exists since version 5; older clients retry on this error (KIP-207).
+    if code is ErrorCode.OFFSET_NOT_AVAILABLE and version < 5:
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    return code
+
+
+# --- OffsetForLeaderEpoch -------------------------------------------------------------------------
+
+
+def handle_offset_for_leader_epoch(
+    ctx: HandlerContext[LogOffsetsPorts], request: OffsetForLeaderEpochRequest
+) -> Result:
+    """Returns the end offset of an epoch, to detect truncation (KIP-320).
+
+    v2 current leader epoch; v3 replica id (-1 for consumers, which read from the leader); v4
+    flexible.
+    """
+    topics = [
+        OffsetForLeaderTopicResult(
+            topic.topic, [_epoch_end(ctx, topic.topic, asked) for asked in topic.partitions]
+        )
+        for topic in request.topics
+    ]
+    return OffsetForLeaderEpochResponse(topics=topics)
+
+
+def _epoch_end(
+    ctx: HandlerContext[LogOffsetsPorts], topic: str, asked: OffsetForLeaderPartition
+) -> EpochEndOffset:
+    try:
+        end = _find_epoch_end(ctx, TopicPartition(topic, asked.partition), asked)
+    except BrokerError as error:
+        return EpochEndOffset(error.code, asked.partition)
+    return EpochEndOffset(0, asked.partition, end.epoch, end.end_offset)
+
+
+def _find_epoch_end(
+    ctx: HandlerContext[LogOffsetsPorts],
+    topic_partition: TopicPartition,
+    asked: OffsetForLeaderPartition,
+) -> LogEpochEnd:
+    partition = _local_partition(ctx, topic_partition)
+    return end_offset_for_epoch(
+        partition, asked.leader_epoch, current_leader_epoch=asked.current_leader_epoch
+    )
+
+
+# --- DeleteRecords --------------------------------------------------------------------------------
+
+
+_LOW_WATERMARK_POLL_S = 0.02
+
+_WaitingDeletions = list[tuple[Partition, int, DeleteRecordsPartitionResult]]
+
+
+def handle_delete_records(
+    ctx: HandlerContext[DeleteRecordsPorts], request: DeleteRecordsRequest
+) -> Result:
+    """Increases the log start offset on every replica.
+
+    v1 throttling; v2 flexible. As in Kafka, the response is sent when all replicas of the ISR have
+    the new log start offset. It must also be on this broker's disk, so that deleted records do not
+    reappear after a crash.
+    """
+    waiting: _WaitingDeletions = []
+    topics = []
+    for topic in request.topics:
+        results = []
+        for asked in topic.partitions:
+            topic_partition = TopicPartition(topic.name, asked.partition_index)
+            results.append(_delete_partition_records(ctx, topic_partition, asked.offset, waiting))
+        topics.append(DeleteRecordsTopicResult(topic.name, results))
+    ctx.services.logs.checkpoints.log_start_offsets()
+    response = DeleteRecordsResponse(topics=topics)
+    if waiting:
+        return _wait_for_replicas(response, waiting, request.timeout_ms)
+    return response
+
+
+def _delete_partition_records(
+    ctx: HandlerContext[DeleteRecordsPorts],
+    topic_partition: TopicPartition,
+    offset: int,
+    waiting: _WaitingDeletions,
+) -> DeleteRecordsPartitionResult:
+    number = topic_partition.partition
+    try:
+        partition = _local_partition(ctx, topic_partition)
+        _check_deletable(ctx, topic_partition.topic)
+        start = partition.delete_records(offset)
+    except BrokerError as error:
+        return DeleteRecordsPartitionResult(number, -1, error.code)
+    result = DeleteRecordsPartitionResult(number, start, 0)
+    if partition.low_watermark < start:
+        waiting.append((partition, start, result))
+    return result
+
+
+def _check_deletable(ctx: HandlerContext[DeleteRecordsPorts], topic: str) -> None:
+    if topic in INTERNAL_TOPICS:
+        raise BrokerError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    # Kafka rejects compacted topics: consumers of the latest values would miss deleted keys.
+    if "delete" not in ctx.services.layers.topic_value(topic, "cleanup.policy"):
+        raise BrokerError(ErrorCode.POLICY_VIOLATION)
+
+
+def _wait_for_replicas(
+    response: DeleteRecordsResponse, waiting: _WaitingDeletions, timeout_ms: int
+) -> Awaitable[DeleteRecordsResponse]:
+    async def wait() -> DeleteRecordsResponse:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + timeout_ms / 1000
+        behind = waiting
+        while behind and loop.time() < deadline:
+            await asyncio.sleep(_LOW_WATERMARK_POLL_S)
+            behind = [item for item in behind if item[0].low_watermark < item[1]]
+        for _, _, result in behind:
+            result.error_code = ErrorCode.REQUEST_TIMED_OUT
+            result.low_watermark = -1
+        return response
+
+    return wait()
+
+
+HANDLERS = (
+    ApiHandler(ApiKey.LIST_OFFSETS, (1, 11), handle_list_offsets),
+    ApiHandler(ApiKey.OFFSET_FOR_LEADER_EPOCH, (2, 4), handle_offset_for_leader_epoch),
+    ApiHandler(ApiKey.DELETE_RECORDS, (0, 2), handle_delete_records),
+)

@@ -1,0 +1,1 @@
+"""Grafana dashboards and Prometheus alert rules; `barnabas metrics files DIR` writes them."""

@@ -1,1 +1,0 @@
-"""The `doctor` command: checks of addresses and of the cluster."""

@@ -1,0 +1,154 @@
+"""Runs a pipeline until it ends or a signal, with progress on stderr.
+
+`pipeline` imports this module for the verb `run`: PySpark is an optional extra.
+"""
+
+import argparse
+import signal
+import sys
+import threading
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+from barnabas.cli.framework.connection import check_reachable
+from barnabas.cli.framework.exit_codes import DONE, INTERRUPTED
+from barnabas.model.config_keys.client import ADMIN_KEYS
+from barnabas.model.errors import LocalError, UnavailableError
+from barnabas.spark.options import SERVERS, admin_settings
+from barnabas.spark.pipeline import AVAILABLE_NOW
+from barnabas.spark.pipeline_files import load
+from barnabas.spark.pipeline_registry import FINISHED, PipelineRegistry
+from barnabas.spark.query_metrics import MetricsServer, QueryFigures, QueryMetrics
+from barnabas.streams.pipeline_runner import PipelineRunner
+
+PLAIN_SECONDS = 10.0
+"""Interval of the progress lines when stderr is not a terminal."""
+
+
+class ProgressLine:
+    """Prints progress on stderr: a line that is redrawn on a terminal, else a line per interval."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self._name = name
+        self._quiet = quiet
+        self._live = sys.stderr.isatty()
+        self._last_line_s = float("-inf")
+        self._pending: str | None = None
+
+    def say(self, text: str) -> None:
+        self.end()
+        if not self._quiet:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    def show(self, figures: QueryFigures) -> None:
+        line = figures.line(self._name)
+        if self._quiet:
+            return
+        if self._live:
+            self._write(f"\r\x1b[K{line}")
+            self._pending = ""
+        elif time.monotonic() - self._last_line_s >= PLAIN_SECONDS:
+            self._last_line_s = time.monotonic()
+            self._write(f"{line}\n")
+            self._pending = None
+        else:
+            self._pending = line
+
+    def end(self) -> None:
+        """Ends the current line and prints progress that was not printed yet."""
+        if self._pending is not None:
+            self._write(f"{self._pending}\n")
+        self._pending = None
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Runs the pipeline of a file and returns the exit code."""
+    file = _with_overrides(load(arguments.file), arguments)
+    if arguments.check:
+        sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
+        return DONE
+    line, stop = ProgressLine(file.pipeline.name, arguments.quiet), threading.Event()
+    signals = StopSignals(stop)
+
+    def on_start(text: str) -> None:
+        signals.install()
+        line.say(text)
+
+    signals.install()
+    metrics = QueryMetrics()
+    runner = PipelineRunner(
+        file,
+        PipelineRegistry(arguments.state_dir),
+        line.show,
+        on_start,
+        stop=stop,
+        metrics=metrics,
+    )
+    _warn_if_unreachable(file.pipeline, line)
+    line.say(f"{file.pipeline.name}: starting Spark ...")
+    try:
+        with _served(metrics, arguments.http_port, line):
+            state = runner.run()
+    finally:
+        line.end()
+    line.say(f"{file.pipeline.name} has {'ended' if state == FINISHED else 'stopped'}")
+    return INTERRUPTED if signal.SIGINT in signals.received else DONE
+
+
+def _served(
+    metrics: QueryMetrics, port: int | None, line: ProgressLine
+) -> AbstractContextManager[object]:
+    """Serves the metrics on a port of 127.0.0.1; raises LocalError if it is in use."""
+    if port is None:
+        return nullcontext()
+    try:
+        server = MetricsServer(metrics, port)
+    except OSError as error:
+        raise LocalError(f"port {port} for metrics: {error.strerror}") from error
+    line.say(f"metrics at {server.url}")
+    return server
+
+
+def _warn_if_unreachable(pipeline: Any, line: ProgressLine) -> None:
+    """Warns immediately when no broker responds; the brokers may start later."""
+    settings = admin_settings({**pipeline.kafka, SERVERS: pipeline.bootstrap_servers})
+    try:
+        check_reachable(ADMIN_KEYS.parse(settings))
+    except UnavailableError as error:
+        line.say(f"{pipeline.name}: {error}; Spark will retry")
+
+
+def _with_overrides(file: Any, arguments: argparse.Namespace) -> Any:
+    """Returns the definition with the overrides of the command line."""
+    changes: dict[str, str] = {}
+    if arguments.available_now:
+        changes["trigger"] = AVAILABLE_NOW
+    if arguments.bootstrap_server:
+        changes["bootstrap_servers"] = arguments.bootstrap_server
+    return replace(file, pipeline=replace(file.pipeline, **changes))
+
+
+class StopSignals:
+    """SIGTERM and Ctrl-C request a clean stop; a second signal ends the process immediately."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self.received: list[int] = []
+        self._stop = stop
+
+    def install(self) -> None:
+        """Installs the handlers; called again after Spark has started, which replaces them."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if number not in self.received:
+                signal.signal(number, self._on_signal)
+
+    def _on_signal(self, number: int, _frame: object) -> None:
+        self.received.append(number)
+        self._stop.set()
+        signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,263 @@
+"""Live view of a cluster: brokers, topics and groups with their rates and lag.
+
+Rates are computed from two samples of offsets, so this works with any Kafka cluster. Each screen
+shows the busiest topics and the groups with the largest lag; Ctrl-C ends.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from barnabas.cli.framework.connection import Connection
+from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.options import add_common_options
+from barnabas.cli.framework.output import duration_text, json_line, table_text
+from barnabas.cli.nouns.group_watch import eta_seconds
+from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    from barnabas.admin import Admin
+
+EXAMPLE = "barnabas top --interval 5 --sort lag"
+BROKER_COLUMNS = ("broker", "address", "controller", "leaders", "replicas", "under_replicated")
+TOPIC_COLUMNS = ("topic", "partitions", "records_per_second", "end_offset", "bytes", "problems")
+GROUP_COLUMNS = ("group", "state", "members", "lag", "consumed_per_second", "eta")
+_CLEAR = "\x1b[H\x1b[2J"
+_SORTS = ("rate", "lag", "name", "size")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--interval", type=float, default=2.0, metavar="SECONDS", help="default: %(default)s"
+    )
+    parser.add_argument("--count", type=int, metavar="N", help="stop after N screens")
+    parser.add_argument(
+        "--rows", type=int, default=15, metavar="N", help="rows per table (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--sort",
+        choices=_SORTS,
+        default="rate",
+        help="order of the rows, largest first (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--internal", action="store_true", help="show internal topics such as __consumer_offsets"
+    )
+    add_common_options(parser)
+
+
+@dataclass(slots=True)
+class ClusterSample:
+    """State of a cluster at one time."""
+
+    at_s: float
+    brokers: list[dict[str, Any]]
+    topics: dict[str, dict[str, Any]]
+    ends: dict[TopicPartition, int]
+    groups: dict[str, dict[str, Any]] = field(default_factory=dict)
+    committed: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.interval <= 0:
+        raise ConfigError(f"--interval {arguments.interval:g}: must be greater than 0")
+    with Connection.of(arguments).admin() as admin:
+        before = take_sample(admin, internal=arguments.internal)
+        taken = 0
+        while arguments.count is None or taken < arguments.count:
+            threading.Event().wait(arguments.interval)
+            after = take_sample(admin, internal=arguments.internal)
+            _print(arguments, screen(before, after, arguments.sort))
+            before = after
+            taken += 1
+    return DONE
+
+
+def take_sample(admin: "Admin", *, internal: bool) -> ClusterSample:
+    """Reads brokers, topics, offsets and groups of a cluster."""
+    cluster = admin.describe_cluster()
+    names = [topic.name for topic in admin.list_topics() if internal or not topic.internal]
+    described = {topic.name: topic for topic in admin.describe_topics(names).ok.values()}
+    sizes = _sizes(admin)
+    brokers = {
+        node.id: {
+            "broker": node.id,
+            "address": f"{node.host}:{node.port}",
+            "controller": node.id == cluster.controller,
+            "leaders": 0,
+            "replicas": 0,
+            "under_replicated": 0,
+        }
+        for node in cluster.brokers
+    }
+    topics = {
+        name: _topic_row(topic, brokers, sizes.get(name)) for name, topic in described.items()
+    }
+    ends = _ends(admin, described.values())
+    sample = ClusterSample(time.monotonic(), list(brokers.values()), topics, ends)
+    _add_groups(admin, sample)
+    return sample
+
+
+def _topic_row(topic: Any, brokers: dict[int, dict[str, Any]], size: int | None) -> dict[str, Any]:
+    """Returns the row of a topic, and counts its partitions for the brokers."""
+    offline = behind = 0
+    for partition in topic.partitions:
+        leader = brokers.get(partition.leader) if partition.leader is not None else None
+        is_behind = len(partition.isr) < len(partition.replicas)
+        offline += leader is None
+        behind += is_behind
+        if leader is not None:
+            leader["leaders"] += 1
+            leader["under_replicated"] += is_behind
+        for replica in partition.replicas:
+            if replica in brokers:
+                brokers[replica]["replicas"] += 1
+    problems = [f"{offline} offline"] if offline else []
+    problems += [f"{behind} under-replicated"] if behind else []
+    return {
+        "topic": topic.name,
+        "partitions": len(topic.partitions),
+        "bytes": size,
+        "problems": ", ".join(problems),
+    }
+
+
+def _sizes(admin: "Admin") -> dict[str, int]:
+    """Returns the bytes of each topic on all brokers; empty if the client may not read them."""
+    sizes: dict[str, int] = {}
+    try:
+        directories = admin.describe_log_dirs().ok
+    except BarnabasError:
+        return {}
+    for found in directories.values():
+        for directory in found:
+            for topic_partition, replica in directory.replicas.items():
+                size = sizes.get(topic_partition.topic, 0)
+                sizes[topic_partition.topic] = size + replica.size_bytes
+    return sizes
+
+
+def _ends(admin: "Admin", topics: Iterable[Any]) -> dict[TopicPartition, int]:
+    """Returns the end offsets of the partitions that have a leader."""
+    from barnabas.admin import LATEST  # start-up time of `barnabas top --help`
+
+    wanted = {
+        TopicPartition(topic.name, partition.partition): LATEST
+        for topic in topics
+        for partition in topic.partitions
+        if partition.leader is not None
+    }
+    found = admin.list_offsets(wanted).ok
+    return {tp: item.offset for tp, item in found.items() if item.offset is not None}
+
+
+def _add_groups(admin: "Admin", sample: ClusterSample) -> None:
+    names = [listing.group_id for listing in admin.list_groups()]
+    if not names:
+        return
+    for name, group in admin.describe_groups(names).ok.items():
+        sample.groups[name] = {
+            "group": name,
+            "state": str(getattr(group.state, "value", group.state)),
+            "members": len(group.members),
+        }
+    for name, offsets in admin.list_group_offsets(names).ok.items():
+        sample.committed[name] = {
+            tp: found.offset for tp, found in offsets.items() if tp in sample.ends
+        }
+
+
+def screen(before: ClusterSample, after: ClusterSample, sort: str) -> dict[str, Any]:
+    """Returns the rows of one screen: the second sample with the rates between the two."""
+    elapsed = max(after.at_s - before.at_s, 1e-9)
+    produced = _produced(before, after)
+    topics = [
+        {
+            **row,
+            "end_offset": sum(end for tp, end in after.ends.items() if tp.topic == name),
+            "records_per_second": round(produced.get(name, 0) / elapsed, 1),
+        }
+        for name, row in after.topics.items()
+    ]
+    groups = [_group_row(name, row, before, after, elapsed) for name, row in after.groups.items()]
+    return {
+        "brokers": sorted(after.brokers, key=lambda row: row["broker"]),
+        "topics": _sorted(topics, "topic", _topic_order(sort)),
+        "groups": _sorted(groups, "group", _group_order(sort)),
+    }
+
+
+def _produced(before: ClusterSample, after: ClusterSample) -> dict[str, int]:
+    produced: dict[str, int] = {}
+    for topic_partition, end in after.ends.items():
+        added = max(end - before.ends.get(topic_partition, end), 0)
+        produced[topic_partition.topic] = produced.get(topic_partition.topic, 0) + added
+    return produced
+
+
+def _group_row(
+    name: str,
+    row: dict[str, Any],
+    before: ClusterSample,
+    after: ClusterSample,
+    elapsed: float,
+) -> dict[str, Any]:
+    committed, old = after.committed.get(name, {}), before.committed.get(name, {})
+    lag = sum(max(after.ends[tp] - offset, 0) for tp, offset in committed.items())
+    read = sum(max(offset - old.get(tp, offset), 0) for tp, offset in committed.items())
+    added = sum(after.ends[tp] - before.ends.get(tp, after.ends[tp]) for tp in committed)
+    consumed = round(read / elapsed, 1)
+    return {
+        **row,
+        "lag": lag,
+        "consumed_per_second": consumed,
+        "eta_seconds": eta_seconds(lag, consumed, added / elapsed),
+    }
+
+
+def _topic_order(sort: str) -> str | None:
+    return {"rate": "records_per_second", "lag": "records_per_second", "size": "bytes"}.get(sort)
+
+
+def _group_order(sort: str) -> str | None:
+    return {"rate": "consumed_per_second", "lag": "lag", "size": "lag"}.get(sort)
+
+
+def _sorted(rows: list[dict[str, Any]], name: str, order: str | None) -> list[dict[str, Any]]:
+    return sorted(rows, key=lambda row: (-(row[order] or 0) if order else 0, row[name]))
+
+
+def _print(arguments: argparse.Namespace, rows: dict[str, Any]) -> None:
+    if arguments.format == "json":
+        sys.stdout.write(json_line(rows) + "\n")
+    else:
+        if sys.stdout.isatty():
+            sys.stdout.write(_CLEAR)
+        sys.stdout.write(_text(rows, arguments.rows))
+    sys.stdout.flush()
+
+
+def _text(rows: dict[str, Any], limit: int) -> str:
+    groups = [{**row, "eta": _eta(row["eta_seconds"])} for row in rows["groups"]]
+    tables = [
+        (rows["brokers"], BROKER_COLUMNS),
+        (rows["topics"], TOPIC_COLUMNS),
+        (groups, GROUP_COLUMNS),
+    ]
+    return "\n".join(_limited(found, columns, limit) for found, columns in tables)
+
+
+def _limited(rows: list[dict[str, Any]], columns: tuple[str, ...], limit: int) -> str:
+    text = table_text(rows[:limit], columns)
+    hidden = len(rows) - limit
+    return f"{text}({hidden} more)\n" if hidden > 0 else text
+
+
+def _eta(seconds: float | None) -> str | None:
+    return None if seconds is None else duration_text(seconds)

@@ -1,0 +1,189 @@
+"""Reads the metrics of one client: groups of named readings over its meters.
+
+The parts of a client record into meters and do not know this module. A client's own metrics module
+(`producer/metrics.py`, `group/metrics.py`) declares which reading has which name; the names and
+units come from `catalog`.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
+
+from barnabas.clients.metrics.catalog import CATALOG, PERCENTILES, DeclaredMetric
+from barnabas.clients.metrics.metric_types import CLIENT_ID, Metric, MetricName
+from barnabas.clients.metrics.reporters import ReporterThread
+from barnabas.clients.metrics.settings import MetricsSettings
+from barnabas.clients.metrics.windows import (
+    Meters,
+    Windows,
+    average,
+    maximum,
+    minimum,
+    total,
+)
+from barnabas.model.clock import Clock
+from barnabas.runtime._meter_hot import Meter
+from barnabas.runtime.metrics import Histogram
+
+Read = Callable[[int], float]
+"""Returns the value of a metric at a monotonic time in milliseconds."""
+Source = Callable[[int], Iterable[Metric]]
+MIN_ROLL_S = 0.1
+PER_HOUR = 3600
+
+
+class MetricGroup:
+    """The metrics with the same group and tags.
+
+    A method that takes `meters` reads them together, for example those of all brokers.
+    """
+
+    def __init__(self, windows: Windows, group: str, tags: tuple[tuple[str, str], ...]) -> None:
+        self._windows = windows
+        self._group = group
+        self._tags = tags
+        self._readings: list[tuple[MetricName, DeclaredMetric, Read]] = []
+
+    def __call__(self, now_ms: int) -> Iterator[Metric]:
+        """Yields the current values."""
+        for name, declared, read in self._readings:
+            yield Metric(name, float(read(now_ms)), declared.unit, declared.kind)
+
+    def gauge(self, name: str, read: Callable[[], float]) -> None:
+        """Adds a metric that `read` computes; also a total that a part of the client counts."""
+        self.timed(name, lambda _: read())
+
+    def timed(self, name: str, read: Read) -> None:
+        """Adds a metric that `read` computes from the current time."""
+        names = tuple(tag for tag, _ in self._tags if tag != CLIENT_ID)
+        declared = CATALOG[self._group, name, names]
+        known = MetricName(name, self._group, self._tags, declared.description)
+        self._readings.append((known, declared, read))
+
+    def counted(self, stem: str, meters: Meters | Meter) -> None:
+        """Adds `stem`-rate and `stem`-total: the number of recorded values."""
+        of = _several(meters)
+        self.timed(f"{stem}-rate", partial(self._windows.rate, of, "count"))
+        self.gauge(f"{stem}-total", lambda: total(of, "count"))
+
+    def summed(self, stem: str, meters: Meters | Meter) -> None:
+        """Adds `stem`-rate and `stem`-total: the sum of the recorded values."""
+        of = _several(meters)
+        self.timed(f"{stem}-rate", partial(self._windows.rate, of, "total"))
+        self.gauge(f"{stem}-total", lambda: total(of, "total"))
+
+    def summed_total(self, name: str, meter: Meter) -> None:
+        """Adds the sum of all recorded values."""
+        self.gauge(name, lambda: float(meter.total))
+
+    def hourly(self, name: str, meters: Meters | Meter) -> None:
+        """Adds a rate per hour."""
+        of = _several(meters)
+        self.timed(name, lambda now: self._windows.rate(of, "count", now) * PER_HOUR)
+
+    def share(self, name: str, meters: Meters | Meter, per_second: float) -> None:
+        """Adds the part of the time that the recorded durations cover."""
+        of = _several(meters)
+        self.timed(name, lambda now: self._windows.rate(of, "total", now) / per_second)
+
+    def average(self, name: str, meters: Meters | Meter, scale: float = 1.0) -> None:
+        of = _several(meters)
+        self.gauge(name, lambda: average(of, scale))
+
+    def maximum(self, name: str, meters: Meters | Meter, scale: float = 1.0) -> None:
+        of = _several(meters)
+        self.gauge(name, lambda: maximum(of, scale))
+
+    def minimum(self, name: str, meters: Meters | Meter, scale: float = 1.0) -> None:
+        of = _several(meters)
+        self.gauge(name, lambda: minimum(of, scale))
+
+    def average_and_maximum(self, stem: str, meters: Meters | Meter, scale: float = 1.0) -> None:
+        self.average(f"{stem}-avg", meters, scale)
+        self.maximum(f"{stem}-max", meters, scale)
+
+    def ratio(self, name: str, meters: Meters | Meter, requests: Meter) -> None:
+        """Adds the sum of the values in the windows, divided by the number of `requests`."""
+        of = _several(meters)
+
+        def read() -> float:
+            count = requests.recent()[0]
+            found = sum(meter.recent()[1] for meter in of())
+            return found / count if count else math.nan
+
+        self.gauge(name, read)
+
+    def percentiles(self, stem: str, histogram: Histogram, scale: float) -> None:
+        for percent in PERCENTILES:
+            read = partial(_percentile, histogram, percent / 100, scale)
+            self.timed(f"{stem}-p{percent}", read)
+
+
+class ClientMetrics:
+    """All metrics of one client. Its loop records and rolls the windows; any thread may read.
+
+    `kind` is Kafka's prefix of the groups: "producer", "consumer" or "admin-client".
+    """
+
+    def __init__(
+        self, kind: str, client_id: str | None, settings: MetricsSettings, clock: Clock
+    ) -> None:
+        self.kind = kind
+        self.settings = settings
+        self.client_id = client_id or ""
+        self.clock = clock
+        self.windows = Windows(settings.samples, settings.window_ms, clock.monotonic_ms())
+        self._sources: list[Source] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def group(self, name: str, **tags: str) -> MetricGroup:
+        """Returns an empty group with these tags, beside `client-id`; it is not listed yet."""
+        pairs = tuple((tag.replace("_", "-"), text) for tag, text in tags.items())
+        return MetricGroup(self.windows, name, ((CLIENT_ID, self.client_id), *pairs))
+
+    def add(self, source: Source) -> None:
+        """Lists the metrics of a group, or those that a function yields."""
+        self._sources.append(source)
+
+    def read(self, limit: int | None = None) -> Iterator[Metric]:
+        """Yields the current values, at most `limit`: of the client, then of topics and so on."""
+        now_ms = self.clock.monotonic_ms()
+        every = (metric for source in self._sources for metric in source(now_ms))
+        return islice(every, limit)
+
+    def start(self) -> None:
+        """Begins sample windows on the running loop; further calls have no effect."""
+        if self._timer is None:
+            self._schedule()
+
+    def start_reporters(self) -> ReporterThread | None:
+        """Starts the thread that calls the reporters, if there are any."""
+        reporters = self.settings.reporters
+        if not reporters:
+            return None
+        return ReporterThread(reporters, lambda: list(self.read()), self.settings.report_interval_s)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _schedule(self) -> None:
+        delay_s = max(self.windows.window_ms / 1000, MIN_ROLL_S)
+        self._timer = asyncio.get_running_loop().call_later(delay_s, self._roll)
+
+    def _roll(self) -> None:
+        self.windows.roll(self.clock.monotonic_ms())
+        self._schedule()
+
+
+def _several(meters: Meters | Meter) -> Meters:
+    if isinstance(meters, Meter):
+        one = (meters,)
+        return lambda: one
+    return meters
+
+
+def _percentile(histogram: Histogram, quantile: float, scale: float, now_ms: int) -> float:
+    return histogram.quantiles(now_ms, (quantile,))[0] * scale if histogram.count else math.nan

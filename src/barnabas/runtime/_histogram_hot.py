@@ -1,0 +1,136 @@
+"""Counter and histogram: the two kinds of metrics that the hot path changes.
+
+Compiled by Cython, with the C types of `_histogram_hot.pxd`; it also runs as plain Python. One
+event loop owns each object, so there are no locks. Each request records two or three values in
+histograms: compiled this costs about 50 ns per value, in Python 300 ns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+try:
+    import cython
+except ImportError:
+    from barnabas.model import _cython_shim as cython
+
+COMPILED: bool = cython.compiled
+
+QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
+"""Percentiles of Kafka's histograms."""
+
+# A bucket's index is the exponent of its values and their three bits after the first one.
+_SUB_BITS = 3
+_SUB = 8
+_BUCKETS = 61 * _SUB
+_WINDOW_MS = 60_000
+_STEP_MS = 10_000
+
+
+@cython.final
+@cython.cclass
+class Counter:
+    """A number that only grows; the owner adds to `value` directly."""
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0
+
+    def add(self, amount: int = 1) -> None:
+        self.value += amount
+
+
+@cython.final
+@cython.cclass
+class Histogram:
+    """Counts values in buckets whose width is at most 1/8 of their value.
+
+    `quantiles` compares with an earlier reading and so describes the last minute, as Kafka's
+    histograms prefer recent values.
+    """
+
+    __slots__ = ("_counts", "_past", "count", "largest", "total")
+
+    def __init__(self) -> None:
+        self._counts = [0] * _BUCKETS
+        self.count = 0
+        self.total = 0
+        self.largest = 0
+        self._past: list[tuple[int, int, list[int]]] = []
+
+    def record(self, value: cython.longlong) -> None:
+        """Adds a value of 0 or more; the caller chooses the unit."""
+        self.count += 1
+        self.total += value
+        if value > self.largest:
+            self.largest = value
+        index: cython.Py_ssize_t = value
+        if value >= 8:
+            shift: cython.int = 0
+            rest: cython.longlong = value
+            while rest >= 0x1000:
+                rest >>= 8
+                shift += 8
+            while rest >= 16:
+                rest >>= 1
+                shift += 1
+            index = (shift << 3) + rest
+        self._counts[index] += 1
+
+    def quantiles(self, now_ms: int, wanted: Sequence[float] = QUANTILES) -> list[float]:
+        """Returns the quantiles of about the last minute; of all values in the first minute.
+
+        Parameters:
+            now_ms: Monotonic time.
+            wanted: Quantiles between 0 and 1, in ascending order.
+        """
+        before_count, before = self._reading_before(now_ms)
+        count = self.count - before_count
+        if count <= 0:
+            return [0.0] * len(wanted)
+        return _quantiles(_difference(self._counts, before), count, wanted)
+
+    def mean(self) -> float:
+        """Returns the mean of all values."""
+        return self.total / self.count if self.count else 0.0
+
+    def _reading_before(self, now_ms: int) -> tuple[int, list[int] | None]:
+        """Returns the reading of a minute ago, if any, and keeps the current one."""
+        past = self._past
+        while len(past) > 1 and past[1][0] <= now_ms - _WINDOW_MS:
+            past.pop(0)
+        before: tuple[int, list[int] | None] = (0, None)
+        if past and past[0][0] <= now_ms - _WINDOW_MS:
+            before = (past[0][1], past[0][2])
+        if not past or now_ms - past[-1][0] >= _STEP_MS:
+            past.append((now_ms, self.count, list(self._counts)))
+        return before
+
+
+def _difference(counts: list[int], before: list[int] | None) -> list[int]:
+    if before is None:
+        return counts
+    return [now - then for now, then in zip(counts, before, strict=True)]
+
+
+def _quantiles(counts: list[int], count: int, wanted: Sequence[float]) -> list[float]:
+    """Returns the middle of the bucket of each quantile."""
+    found: list[float] = []
+    seen = 0
+    for index, number in enumerate(counts):
+        seen += number
+        while number and len(found) < len(wanted) and seen >= wanted[len(found)] * count:
+            found.append(float(_middle(index)))
+        if len(found) == len(wanted):
+            break
+    return found
+
+
+def _middle(index: int) -> int:
+    """Returns the middle of a bucket."""
+    if index < _SUB:
+        return index
+    shift = (index >> _SUB_BITS) - 1
+    low = (index - (shift << _SUB_BITS)) << shift
+    return low + (1 << shift >> 1)

@@ -1,0 +1,190 @@
+"""Metrics of Spark queries for Prometheus: rows per second, batch time by phase, lag, state size.
+
+Spark reports the progress of each micro-batch to a listener in the driver. `QueryMetrics` keeps the
+last progress of every query and serves it on an HTTP port of the driver; the label `group` is the
+query's name, which is also the consumer group under which the broker reports the query's lag in
+seconds. No state of Spark is read, and nothing runs on the executors.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from prometheus_client import Metric as Family
+from prometheus_client import start_http_server
+from prometheus_client.registry import Collector, CollectorRegistry
+
+from barnabas.runtime.metrics import Metric, MetricKind
+from barnabas.spark import lag as lag_of
+
+_WHOLE_BATCH = "triggerExecution"
+_GROUP = ("group",)
+ROWS = Metric(
+    "barnabas_query_rows", MetricKind.COUNTER, "rows", "Rows that the query has read.", _GROUP
+)
+ROW_RATE = Metric(
+    "barnabas_query_rows_per_second",
+    MetricKind.GAUGE,
+    "rows/s",
+    "Rows of the last micro-batch by its duration.",
+    _GROUP,
+)
+PHASE_TIME = Metric(
+    "barnabas_query_batch_ms",
+    MetricKind.GAUGE,
+    "ms",
+    "Duration of the last micro-batch, by Spark's phases; triggerExecution is the sum.",
+    ("group", "phase"),
+)
+QUERY_LAG = Metric(
+    "kafka_consumergroup_lag",
+    MetricKind.GAUGE,
+    "records",
+    "Records between the end of the last micro-batch and the end of the partition.",
+    ("group", "topic", "partition"),
+)
+STATE_ROWS = Metric(
+    "barnabas_query_state_rows", MetricKind.GAUGE, "rows", "Rows in the query's state.", _GROUP
+)
+STATE_BYTES = Metric(
+    "barnabas_query_state_bytes", MetricKind.GAUGE, "bytes", "Memory of the query's state.", _GROUP
+)
+FAILED = Metric(
+    "barnabas_query_failed", MetricKind.GAUGE, "0 or 1", "Whether the query ended by an error.",
+    _GROUP,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class QueryFigures:
+    """Figures of the last micro-batch of a query; `lag` is None if no source reports it.
+
+    `phases` has the milliseconds of each phase in Spark's words (`addBatch`, `queryPlanning`, …).
+    `state_rows` and `state_bytes` are 0 for a query without state.
+    """
+
+    batch: int
+    rows: int
+    rows_per_second: float
+    lag: int | None
+    batch_ms: int
+    phases: Mapping[str, int] = field(default_factory=dict)
+    state_rows: int = 0
+    state_bytes: int = 0
+
+    @classmethod
+    def of(cls, progress: Mapping[str, Any]) -> "QueryFigures":
+        """Returns the figures of a query's `lastProgress`.
+
+        >>> QueryFigures.of({"batchId": 1, "numInputRows": 10,
+        ...     "durationMs": {"addBatch": 4, "triggerExecution": 5}}).rows_per_second
+        2000.0
+        """
+        phases = {str(name): int(ms) for name, ms in progress["durationMs"].items()}
+        batch_ms = phases.pop(_WHOLE_BATCH, 0)  # the sum of the others
+        rows = int(progress["numInputRows"])
+        behind = lag_of(progress)
+        operators = progress.get("stateOperators") or ()
+        return cls(
+            int(progress["batchId"]),
+            rows,
+            round(rows / batch_ms * 1000, 1) if batch_ms else 0.0,
+            None if behind is None else behind.total,
+            batch_ms,
+            phases,
+            sum(int(operator["numRowsTotal"]) for operator in operators),
+            sum(int(operator["memoryUsedBytes"]) for operator in operators),
+        )
+
+    def line(self, name: str) -> str:
+        """Returns one line for a terminal.
+
+        >>> QueryFigures(41, 114, 1204.3, 0, 95).line("spending")
+        'spending  batch 41  1,204 rows/s  lag 0  95 ms'
+        """
+        lag = "-" if self.lag is None else f"{self.lag:,}"
+        rate = f"{self.rows_per_second:,.0f} rows/s"
+        return f"{name}  batch {self.batch}  {rate}  lag {lag}  {self.batch_ms:,} ms"
+
+    def document(self) -> dict[str, Any]:
+        """Returns the figures for a status file."""
+        return asdict(self)
+
+
+class QueryMetrics(Collector):
+    """The figures of all queries of a driver; any thread may record and read them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._progress: dict[str, Mapping[str, Any]] = {}
+        self._rows: dict[str, int] = {}
+        self._failed: dict[str, bool] = {}
+
+    def record(self, query: str, progress: Mapping[str, Any]) -> None:
+        """Stores the progress of a query; a micro-batch that was recorded before counts once."""
+        with self._lock:
+            last = self._progress.get(query)
+            self._progress[query] = progress
+            self._failed[query] = False
+            if last is None or last["batchId"] != progress["batchId"]:
+                rows = int(progress["numInputRows"])
+                self._rows[query] = self._rows.get(query, 0) + rows
+
+    def ended(self, query: str, *, failed: bool) -> None:
+        """Stores how a query ended; its last figures stay."""
+        with self._lock:
+            self._failed[query] = failed
+
+    def collect(self) -> Iterator[Family]:
+        with self._lock:
+            figures = {name: QueryFigures.of(p) for name, p in self._progress.items()}
+            lags = {name: lag_of(p) for name, p in self._progress.items()}
+            rows, failed = dict(self._rows), dict(self._failed)
+        yield _family(ROWS, (((name,), count) for name, count in rows.items()))
+        yield _family(ROW_RATE, (((n,), f.rows_per_second) for n, f in figures.items()))
+        phases = [((n, phase), ms) for n, f in figures.items() for phase, ms in f.phases.items()]
+        whole = [((n, _WHOLE_BATCH), f.batch_ms) for n, f in figures.items()]
+        yield _family(PHASE_TIME, phases + whole)
+        behind = (
+            ((name, topic_partition.topic, str(topic_partition.partition)), records)
+            for name, found in lags.items()
+            if found is not None
+            for topic_partition, records in found.partitions.items()
+        )
+        yield _family(QUERY_LAG, behind)
+        yield _family(STATE_ROWS, (((n,), f.state_rows) for n, f in figures.items()))
+        yield _family(STATE_BYTES, (((n,), f.state_bytes) for n, f in figures.items()))
+        yield _family(FAILED, (((name,), int(value)) for name, value in failed.items()))
+
+
+def _family(metric: Metric, values: Iterable[tuple[tuple[str, ...], float]]) -> Family:
+    family = Family(metric.name, metric.description, metric.kind.value)
+    suffix = "_total" if metric.kind is MetricKind.COUNTER else ""
+    for labels, value in values:
+        family.add_sample(
+            metric.name + suffix, dict(zip(metric.labels, labels, strict=True)), value
+        )
+    return family
+
+
+class MetricsServer:
+    """An HTTP port that serves the metrics of queries; use it as a context manager or `close`."""
+
+    def __init__(self, metrics: QueryMetrics, port: int, host: str = "127.0.0.1") -> None:
+        """Raises OSError if the port is in use; 0 selects a free port."""
+        registry = CollectorRegistry()
+        registry.register(metrics)
+        self._server, self._thread = start_http_server(port, host, registry)
+        self.url = f"http://{host}:{self._server.server_port}/metrics"
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def __enter__(self) -> "MetricsServer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

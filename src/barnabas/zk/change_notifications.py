@@ -1,0 +1,108 @@
+"""Follows the sequential nodes by which brokers announce changes of the metadata tree.
+
+A writer creates a node below a root such as /config/changes, in the same multi as the change. The
+data of the node name the entity to read again. Each broker applies the nodes in order and remembers
+the last one; old nodes are removed after all brokers had time to read them.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+
+from barnabas.model.clock import Clock
+from barnabas.model.errors import BarnabasError
+from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError, WatchEvent
+
+NOTIFICATION_LIFE_MS = 15 * 60 * 1000
+_RETRY_S = 1.0
+
+ApplyChange = Callable[[bytes], Awaitable[None]]
+"""Called with the data of a notification; its errors other than TreeError are logged."""
+
+
+class ChangeNotifications:
+    """The notifications below one root; owned by the loop of the tree."""
+
+    def __init__(
+        self,
+        tree: MetadataTree,
+        root: str,
+        apply: ApplyChange,
+        *,
+        logger: logging.Logger,
+        purge_clock: Clock | None = None,
+    ) -> None:
+        """With `purge_clock`, old notifications are also removed whenever new ones are applied."""
+        self._purge_clock = purge_clock
+        self._tree = tree
+        self._root = root
+        self._apply = apply
+        self._logger = logger
+        self._last_seen = ""
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def skip_existing(self) -> None:
+        """Skips the notifications that exist; called before the entities are read completely."""
+        await self._tree.ensure_path(self._root)
+        self._last_seen = max(await self._tree.children(self._root), default="")
+
+    def start(self) -> None:
+        """Starts to apply new notifications."""
+        self._changed.set()
+        name = f"notifications of {self._root}"
+        self._task = asyncio.get_running_loop().create_task(self._run(), name=name)
+
+    async def stop(self) -> None:
+        """Stops applying notifications. Further calls have no effect."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+            self._task = None
+
+    async def purge(self, now_ms: int) -> None:
+        """Removes notifications that all brokers had time to read."""
+        for name in sorted(await self._tree.children(self._root)):
+            stat = await self._tree.exists(f"{self._root}/{name}")
+            if stat is None:
+                continue
+            if now_ms - stat.ctime_ms <= NOTIFICATION_LIFE_MS:
+                return  # all later ones are younger
+            with contextlib.suppress(NoNodeError):
+                await self._tree.delete(f"{self._root}/{name}")
+
+    async def _run(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                await self._process()
+            except TreeError as error:
+                line = "reading the changes below %s failed, trying again: %s"
+                self._logger.warning(line, self._root, error)
+                await asyncio.sleep(_RETRY_S)
+                self._changed.set()
+
+    async def _process(self) -> None:
+        names = await self._tree.children(self._root, self._on_event)
+        for name in sorted(name for name in names if name > self._last_seen):
+            await self._apply_one(name)
+            self._last_seen = name
+        if self._purge_clock is not None:
+            await self.purge(self._purge_clock.now_ms())
+
+    async def _apply_one(self, name: str) -> None:
+        try:
+            data, _ = await self._tree.get(f"{self._root}/{name}")
+            await self._apply(data)
+        except NoNodeError:
+            pass  # removed meanwhile
+        except TreeError:
+            raise
+        except (BarnabasError, ValueError, KeyError) as error:
+            self._logger.warning("change %s/%s is ignored: %s", self._root, name, error)
+
+    def _on_event(self, event: WatchEvent) -> None:
+        self._changed.set()

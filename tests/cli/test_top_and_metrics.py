@@ -1,0 +1,86 @@
+"""`barnabas top` and `barnabas metrics` on a running broker."""
+
+import json
+
+import pytest
+
+from barnabas import Consumer
+from barnabas.testing import Broker
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def measured():
+    with Broker(in_memory=True, config={"http.listener": "0"}) as running:
+        yield running
+
+
+@pytest.fixture
+def lagging(measured):
+    """A topic with ten records, of which a group has committed four."""
+    topic = measured.topic(partitions=2)
+    measured.produce(topic, *[str(n) for n in range(10)], partition=0)
+    group = f"group-of-{topic}"
+    with Consumer(bootstrap_servers=measured.bootstrap_servers, group_id=group) as consumer:
+        consumer.commit({(topic, 0): 4})
+    return topic, group
+
+
+def test_top_shows_topics_and_groups(cli, measured, lagging):
+    topic, group = lagging
+    ran = cli("top", "--count", 1, "--interval", 0.1, servers=measured.bootstrap_servers)
+    assert ran.code == 0
+    assert any(line.split()[:2] == [topic, "2"] for line in ran.lines)
+    (row,) = (line.split() for line in ran.lines if line.startswith(group))
+    assert row[3] == "6"
+
+
+def test_top_as_json_is_one_document_per_screen(cli, measured, lagging):
+    topic, group = lagging
+    ran = cli(
+        "top", "--count", 2, "--interval", 0.1, "--format", "json",
+        servers=measured.bootstrap_servers,
+    )  # fmt: skip
+    first, _second = map(json.loads, ran.lines)
+    found = {row["topic"]: row for row in first["topics"]}
+    assert (found[topic]["end_offset"], found[topic]["problems"]) == (10, "")
+    assert found[topic]["bytes"] > 0
+    assert {row["group"]: row["lag"] for row in first["groups"]}[group] == 6
+    assert first["brokers"][0]["controller"] is True
+
+
+def test_top_refuses_an_interval_of_zero(cli, measured):
+    ran = cli("top", "--interval", 0, servers=measured.bootstrap_servers)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--interval 0" in ran.err
+
+
+def test_metrics_show_prints_matching_samples(cli, measured, lagging):
+    topic, _ = lagging
+    url = measured.http_url
+    ran = cli("metrics", "show", "messagesin", "--url", url, "--format", "json")
+    rows = json.loads(ran.out)
+    assert {"topic=" + topic: 10}.items() <= {r["labels"]: r["value"] for r in rows}.items()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (("show", "--url", "http://127.0.0.1:1"), 1, "start the broker with --http-port"),
+        (("show", "("), 2, "not a regular expression"),
+        (("show", "--url", "nonsense://x"), 1, "cannot read"),
+    ],
+)
+def test_mistakes_are_one_line(cli, arguments, code, text):
+    ran = cli("metrics", *arguments)
+    assert ran.code == code
+    assert text in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_metrics_files_are_written(cli, tmp_path):
+    ran = cli("metrics", "files", tmp_path / "monitoring")
+    names = {path.name for path in (tmp_path / "monitoring").iterdir()}
+    assert {"alerts.yml", "dashboard-cluster.json", "dashboard-groups.json"} <= names
+    assert len(ran.lines) == len(names)

@@ -1,0 +1,84 @@
+"""Another client is served while one client sends requests that need seconds.
+
+The figures are those of a whole broker process. On a loaded machine even an idle broker answers
+late, so the limit grows with the p99 that the same client had before.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from support.long_requests import KINDS, TOPIC
+from support.network.requests import batch, produce
+from support.wire.peer import WirePeer
+
+from barnabas import Admin
+from barnabas.admin import NewTopic
+from barnabas.broker.broker_process import BrokerProcess
+
+OWN = "healthy"
+LIMIT_MS = 20.0
+SECONDS = float(os.environ.get("BARNABAS_LONG_REQUEST_SECONDS", "3"))
+IDLE_RECORDS = 500
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    running = BrokerProcess(1, tmp_path_factory.mktemp("broker"), {})
+    running.launch()
+    running.wait_until_ready()
+    with Admin({"bootstrap.servers": f"127.0.0.1:{running.port}"}) as admin:
+        admin.create_topics([NewTopic(OWN, 1), NewTopic(TOPIC, 1)]).check()
+    yield running
+    running.terminate()
+
+
+async def attack(port, kind):
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-m", "support.long_requests", str(port), kind, str(SECONDS)]
+    env = {**os.environ, "PYTHONPATH": f"{root}:{root.parent}"}
+    sender = await asyncio.create_subprocess_exec(*command, env=env, stdout=asyncio.subprocess.PIPE)
+    printed, _ = await sender.communicate()
+    assert sender.returncode == 0
+    return json.loads(printed)
+
+
+async def write(peer, taken, may_go_on):
+    """Writes records one after the other; adds the milliseconds that each took."""
+    while may_go_on():
+        begin = time.perf_counter()
+        assert (await produce(peer, OWN, batch(b"x"))).error_code == 0
+        taken.append(1000 * (time.perf_counter() - begin))
+        await asyncio.sleep(0.002)
+
+
+def p99(taken):
+    return statistics.quantiles(taken, n=100)[98]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_p99_of_another_client(broker, kind):
+    peer = await WirePeer.connect(broker.port)
+    idle, beside = [], []
+    try:
+        await write(peer, idle, lambda: len(idle) < IDLE_RECORDS)
+        attacking = asyncio.create_task(attack(broker.port, kind))
+        await write(peer, beside, lambda: not attacking.done())
+        answered = await attacking
+    finally:
+        await peer.close()
+    print(
+        f"{kind}: {answered}; another client {len(beside)} records, p50 "
+        f"{statistics.median(beside):.1f} ms, p99 {p99(beside):.1f} ms, longest "
+        f"{max(beside):.0f} ms; idle p99 {p99(idle):.1f} ms"
+    )
+    assert answered["answered"] + answered["refused"] > 0
+    assert "Traceback" not in broker.log_file.read_text(errors="replace")
+    assert p99(beside) < LIMIT_MS + 2 * p99(idle)

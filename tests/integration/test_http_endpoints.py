@@ -1,0 +1,114 @@
+"""The HTTP endpoints of a running broker show what clients did."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from barnabas import Consumer, Producer
+from barnabas.broker.metrics import catalog
+from barnabas.runtime.metrics import Metric, MetricKind
+from barnabas.testing import Broker
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def broker():
+    with Broker(in_memory=True, config={"http.listener": "0"}) as running:
+        yield running
+
+
+def get(broker, path):
+    try:
+        with urllib.request.urlopen(broker.http_url + path, timeout=10) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def samples(broker):
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(get(broker, "/metrics")[1])
+        for sample in family.samples
+    }
+
+
+def test_produced_and_consumed_records_move_the_counters(broker):
+    topic = broker.topic()
+    with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        for _ in range(10):
+            producer.send(topic, b"value")
+    name = "kafka_server_brokertopicmetrics_"
+    label = ("topic", topic)
+    found = samples(broker)
+    assert found[name + "messagesin_total", label] == 10
+    assert found[name + "bytesin_total", label] > 50
+    assert found["kafka_log_log_logendoffset", ("partition", "0"), label] == 10
+
+
+def test_a_failed_produce_is_counted(broker):
+    topic = broker.topic(config={"max.message.bytes": 100})
+    with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
+        future = producer.send(topic, b"x" * 1000)
+        with pytest.raises(Exception, match=r"MESSAGE_TOO_LARGE|too large"):
+            future.result(10)
+    found = samples(broker)
+    name = "kafka_server_brokertopicmetrics_"
+    assert found[name + "failedproducerequests_total", ("topic", topic)] >= 1
+
+
+def test_the_broker_is_healthy_and_ready(broker):
+    assert get(broker, "/healthz") == (200, "ok\n")
+    status, text = get(broker, "/readyz")
+    assert (status, json.loads(text)) == (200, {"ready": True, "problems": []})
+    status = json.loads(get(broker, "/status")[1])
+    assert status["state"] == "running"
+    assert get(broker, "/nothing")[0] == 404
+
+
+def test_a_connection_appears_with_its_software(broker):
+    with Consumer(bootstrap_servers=broker.bootstrap_servers, group_id="software") as consumer:
+        consumer.subscribe([broker.topic()])
+        consumer.wait_for_assignment(10)
+        found = samples(broker)
+    names = [key for key in found if key[0] == "kafka_server_socket_server_metrics_connections"]
+    assert any(("clientSoftwareName", "barnabas") in key for key in names)
+
+
+def test_every_declared_metric_is_served(broker):
+    text = get(broker, "/metrics")[1]
+    served = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
+    declared = {
+        metric.prometheus_name + ("_total" if metric.kind is MetricKind.COUNTER else "")
+        for metric in vars(catalog).values()
+        if isinstance(metric, Metric)
+    }
+    assert declared - served == set()
+
+
+def test_the_lag_of_a_group_is_served_in_records_and_seconds(broker):
+    topic = broker.topic()
+    broker.produce(topic, *[str(n) for n in range(10)])
+    with Consumer(
+        bootstrap_servers=broker.bootstrap_servers, group_id="lagging", enable_auto_commit=False
+    ) as consumer:
+        consumer.subscribe([topic])
+        consumer.wait_for_assignment(10)
+        consumer.commit({(topic, 0): 4})
+    labels = (("group", "lagging"), ("partition", "0"), ("topic", topic))
+    found = {}
+    for _ in range(100):
+        found = samples(broker)
+        if ("kafka_consumergroup_lag", *labels) in found:
+            break
+        broker.clock.advance(1000)
+    assert found["kafka_consumergroup_lag", *labels] == 6
+    assert found["kafka_consumergroup_lag_seconds", *labels] >= 0
+    assert found["kafka_consumergroup_current_offset", *labels] == 4
+    assert ("barnabas_consumergroup_catch_up_seconds", ("group", "lagging")) in found
+    assert json.loads(get(broker, "/status")[1])["groups"]["lagging"]["records"] == 6

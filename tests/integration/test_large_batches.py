@@ -1,0 +1,111 @@
+"""Batches that decompress to much are validated in a thread: other clients are served meanwhile."""
+
+import asyncio
+import threading
+
+import pytest
+from support.network.requests import batch, create_topic, fetch, produce, produce_request
+
+from barnabas.broker import batch_validation
+from barnabas.broker.produce_rules import LOOP_BYTES
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.records import Codec
+from barnabas.records import validation
+from barnabas.records.builder import build_batch
+from barnabas.records.reader import decode_records
+
+pytestmark = pytest.mark.integration
+PRODUCE = 0
+
+
+def large(codec=Codec.GZIP, value=b"large"):
+    return build_batch([(None, value + bytes(2 * LOOP_BYTES))], codec=codec)
+
+
+@pytest.fixture
+async def topic(peer):
+    await create_topic(peer, "t")
+    return "t"
+
+
+@pytest.fixture
+def held_validation(monkeypatch):
+    """Validations of large batches begin when the test sets the event."""
+    allowed = threading.Event()
+    names = set()
+    original = validation.records_section
+
+    def section(buf, pos, header, max_decompressed):
+        if max_decompressed > LOOP_BYTES and header.codec:
+            names.add(threading.current_thread().name.rsplit("_", 1)[0])
+            assert allowed.wait(10)
+        return original(buf, pos, header, max_decompressed)
+
+    monkeypatch.setattr(validation, "records_section", section)
+    allowed.threads = names
+    return allowed
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
+async def test_other_clients_are_served_and_the_connection_keeps_its_order(
+    broker_app, peer, connect, topic, held_validation, codec
+):
+    other = await connect(broker_app)
+    numbers = [
+        peer.send(produce_request(topic, large(codec)), 9),
+        peer.send(produce_request(topic, batch(b"after")), 9),
+    ]
+    async with asyncio.timeout(10):
+        while not held_validation.threads:
+            await asyncio.sleep(0.01)
+    assert (await produce(other, topic, batch(b"other"))).base_offset == 0
+    held_validation.set()
+    offsets = []
+    for number in numbers:
+        response = await peer.receive(PRODUCE, 9, number)
+        offsets.append(response.responses[0].partition_responses[0].base_offset)
+    assert offsets == [1, 2]
+    assert held_validation.threads == {"barnabas-batch-validation"}
+
+
+async def test_an_error_of_a_large_batch(start, connect):
+    peer = await connect(await start({"max.decompressed.batch.bytes": LOOP_BYTES + 1}))
+    await create_topic(peer, "t")
+    assert (await produce(peer, "t", large())).error_code == ErrorCode.MESSAGE_TOO_LARGE
+    assert (await produce(peer, "nowhere", large())).error_code == (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    )
+
+
+async def test_a_closed_connection_does_not_disturb_the_broker(
+    broker_app, peer, connect, topic, held_validation
+):
+    hasty = await connect(broker_app)
+    hasty.send(produce_request(topic, large()), 9)
+    async with asyncio.timeout(10):
+        while not held_validation.threads:
+            await asyncio.sleep(0.01)
+    await hasty.close()
+    held_validation.set()
+    async with asyncio.timeout(10):
+        while (await produce(peer, topic, batch(b"x"))).base_offset == 0:
+            await asyncio.sleep(0.01)
+
+
+async def test_topic_compression_of_a_large_batch(start, connect, monkeypatch):
+    threads = []
+    original = batch_validation.recompress
+
+    def recompress(*given, **options):
+        threads.append(threading.current_thread().name.rsplit("_", 1)[0])
+        return original(*given, **options)
+
+    monkeypatch.setattr(batch_validation, "recompress", recompress)
+    peer = await connect(await start({"compression.type": "gzip"}))
+    await create_topic(peer, "t")
+    for value in (b"small", bytes(batch_validation.LOOP_COMPRESSION_BYTES)):
+        answer = await produce(peer, "t", build_batch([(None, value)]))
+        assert answer.error_code == 0
+    assert threads[1] == "barnabas-batch-validation" != threads[0]
+    found = await fetch(peer, "t", 0)
+    assert len(decode_records(found.records, "t", 0).records) == 2

@@ -1,0 +1,124 @@
+"""Sends hostile frames over many connections, pipelined, and counts what became of each.
+
+Usage: python -m support.wire.hostile_sender PORT SEED FIRST COUNT
+Prints one line of JSON. Every frame ends in one way:
+
+- answered: a response came,
+- refused: the broker closed the connection at this frame; those behind it are sent again,
+- silent: a later frame was answered, so this one asked for no response (acks=0),
+- parked: no response within `PATIENCE_S` (a long poll, a rebalance, a frame with a wrong size);
+  the sender leaves and goes on with the next frame elsewhere.
+"""
+
+import asyncio
+import json
+import struct
+import sys
+from collections import Counter, deque
+from contextlib import suppress
+
+from support.wire.hostile_frames import HostileFrames
+
+CONNECTIONS = 48
+PIPELINED = 40
+PATIENCE_S = 0.4
+_CONNECT_SECONDS = 30
+
+
+class Sender(asyncio.Protocol):
+    """One connection at a time, which begins with the frames that the last one left over."""
+
+    def __init__(self, port, numbers, frames, counts):
+        self._port = port
+        self._numbers = numbers
+        self._frames = frames
+        self._counts = counts
+        self._outstanding = deque()
+        """(number, frame); making a frame again would take longer than sending it."""
+        self._received = bytearray()
+        self._closed = None
+        self._progress = 0
+
+    async def run(self):
+        loop = asyncio.get_running_loop()
+        while self._fill() or self._outstanding:
+            self._closed = loop.create_future()
+            self._received.clear()
+            transport, _ = await asyncio.wait_for(
+                loop.create_connection(lambda: self, "127.0.0.1", self._port), _CONNECT_SECONDS
+            )
+            self._transport = transport
+            self._counts["connections"] += 1
+            transport.writelines([frame for _, frame in self._outstanding])
+            await self._watch()
+            transport.abort()
+
+    async def _watch(self):
+        """Return when the connection is closed, parked, or has nothing more to send."""
+        while self._outstanding:
+            seen = self._progress
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._closed), PATIENCE_S)
+                self._count_first("refused")
+                return
+            if self._progress == seen:
+                self._count_first("parked")
+                return
+
+    def _fill(self):
+        """Make new frames until enough are outstanding; gives the new ones."""
+        fresh = []
+        while len(self._outstanding) < PIPELINED and self._numbers:
+            number = self._numbers.popleft()
+            fresh.append(self._frames.frame(number))
+            self._outstanding.append((number, fresh[-1]))
+        return fresh
+
+    def _count_first(self, outcome):
+        if self._outstanding:
+            self._outstanding.popleft()
+            self._counts[outcome] += 1
+            self._progress += 1
+
+    # -- asyncio.Protocol ----------------------------------------------------------------------
+
+    def data_received(self, data):
+        self._received += data
+        while len(self._received) >= 8:
+            size, correlation = struct.unpack_from(">ii", self._received)
+            if len(self._received) < 4 + size:
+                break
+            del self._received[: 4 + size]
+            self._answered(correlation)
+        if len(self._outstanding) <= PIPELINED // 2:
+            self._transport.writelines(self._fill())
+        if not self._outstanding and not self._closed.done():
+            self._closed.set_result(None)
+
+    def _answered(self, correlation):
+        numbers = [number for number, _ in self._outstanding]
+        if correlation in numbers:
+            for _ in range(numbers.index(correlation)):
+                self._count_first("silent")
+        self._count_first("answered")
+
+    def eof_received(self):
+        return False
+
+    def connection_lost(self, _error):
+        if not self._closed.done():
+            self._closed.set_result(None)
+
+
+async def attack(port, seed, first, count):
+    """Send these frames; gives the counts."""
+    counts = Counter()
+    numbers = deque(range(first, first + count))
+    frames = HostileFrames(seed)
+    senders = [Sender(port, numbers, frames, counts) for _ in range(CONNECTIONS)]
+    await asyncio.gather(*(sender.run() for sender in senders))
+    return counts
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(attack(*map(int, sys.argv[1:])))))

@@ -1,0 +1,95 @@
+"""Markers find their leaders; partitions that are gone hold nobody up."""
+
+from types import SimpleNamespace
+
+import pytest
+from support.clients.manual_loop import ManualLoop
+
+from barnabas.broker.coordinators.markers import MarkerRouter
+from barnabas.coordination.outcome import SendMarkers
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import BrokerId, TopicPartition
+
+HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
+NOWHERE = TopicPartition("gone", 0)
+
+
+class FakeMetadata:
+    def __init__(self):
+        self.leaders = {HERE: 1, THERE: 2}
+
+    def partition(self, place):
+        leader = self.leaders.get(place)
+        return None if leader is None else SimpleNamespace(leader=BrokerId(leader))
+
+    def has_topic(self, topic):
+        return any(place.topic == topic for place in self.leaders)
+
+
+class Recorder:
+    """A writer and a channel that remember and answer nothing by themselves."""
+
+    def __init__(self):
+        self.written = []
+        self.sent = []
+
+    def write(self, end, places, purgatory, timeout_ms, done):
+        self.written.append((places, done))
+
+    def send(self, broker_id, end, places, done):
+        self.sent.append((broker_id, places, done))
+
+
+@pytest.fixture
+def world():
+    loop, metadata, recorder = ManualLoop(), FakeMetadata(), Recorder()
+    router = MarkerRouter(BrokerId(1), metadata, recorder, recorder, None, loop.clock)
+    told = []
+
+    def deliver(*places):
+        send = SendMarkers("x", 7, 0, True, 3, 2, tuple(places))
+        router.deliver(send, lambda results, deleted: told.append((dict(results), set(deleted))))
+        return told
+
+    return SimpleNamespace(
+        loop=loop, metadata=metadata, recorder=recorder, router=router, deliver=deliver, told=told
+    )
+
+
+def test_by_leader(world):
+    world.deliver(HERE, THERE)
+    assert [places for places, _ in world.recorder.written] == [(HERE,)]
+    assert [(leader, places) for leader, places, _ in world.recorder.sent] == [(2, (THERE,))]
+    world.recorder.written[0][1]({HERE: ErrorCode.NONE})
+    world.recorder.sent[0][2]({THERE: ErrorCode.REQUEST_TIMED_OUT})
+    assert world.told == [
+        ({HERE: ErrorCode.NONE}, set()),
+        ({THERE: ErrorCode.REQUEST_TIMED_OUT}, set()),
+    ]
+
+
+def test_without_a_leader(world):
+    world.metadata.leaders[HERE] = -1
+    assert world.deliver(HERE) == [({HERE: ErrorCode.NOT_LEADER_OR_FOLLOWER}, set())]
+
+
+def test_unknown_while_the_broker_starts_is_not_deleted(world):
+    """It may merely not be known yet, and hold an open transaction."""
+    assert world.deliver(NOWHERE) == [({NOWHERE: ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}, set())]
+    world.router.started()
+    world.loop.advance(9_000)
+    assert world.deliver(NOWHERE)[1] == world.told[0]
+    world.loop.advance(1_000)
+    assert world.deliver(NOWHERE)[2] == ({}, {NOWHERE})
+
+
+def test_seen_to_be_deleted(world):
+    world.router.topics_deleted(frozenset({"gone"}))
+    assert world.deliver(NOWHERE) == [({}, {NOWHERE})]
+
+
+def test_deleted_and_made_anew_is_not_deleted(world):
+    world.router.topics_deleted(frozenset({"t"}))
+    assert world.deliver(TopicPartition("t", 5)) == [
+        ({TopicPartition("t", 5): ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}, set())
+    ]

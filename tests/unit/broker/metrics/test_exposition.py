@@ -1,0 +1,77 @@
+"""The text of the metrics: format, sums without labels, slices on the loop."""
+
+import asyncio
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from barnabas.broker.metrics.exposition import render
+from barnabas.broker.metrics.request_metrics import RequestMetrics
+from barnabas.broker.metrics.topic_metrics import TopicMetrics
+from barnabas.runtime.metrics import Metric, MetricKind, Registry
+from barnabas.testing.virtual_clock import VirtualClock
+from barnabas.wire.api_keys import ApiKey
+
+OPENMETRICS = "application/openmetrics-text; version=1.0.0"
+
+
+def values(text, parse=parse_text):
+    return {
+        (sample.name, *sorted(sample.labels.items())): sample.value
+        for family in parse(text.decode())
+        for sample in family.samples
+    }
+
+
+async def test_counts_of_topics_appear_by_topic_and_as_a_sum():
+    registry = Registry()
+    topics = TopicMetrics(registry)
+    topics.of("a").messages_in += 3
+    topics.of("b").messages_in += 4
+    found = values((await render(registry, VirtualClock()))[0])
+    name = "kafka_server_brokertopicmetrics_messagesin_total"
+    assert found[(name,)] == 7
+    assert found[name, ("topic", "a")] == 3
+    topics.forget(["a"])
+    found = values((await render(registry, VirtualClock()))[0])
+    assert found[(name,)] == 7
+    assert (name, ("topic", "a")) not in found
+
+
+async def test_requests_are_counted_by_version_and_timed():
+    registry = Registry()
+    meter = RequestMetrics(registry).of(ApiKey.PRODUCE)
+    meter.started(9, 100)
+    meter.served(2_000_000)
+    meter.started(9, 100)
+    meter.completed(1_000_000, 5_000_000)
+    text, content_type = await render(registry, VirtualClock(), OPENMETRICS)
+    assert content_type.startswith("application/openmetrics-text")
+    found = values(text, parse_openmetrics)
+    prefix = "kafka_network_requestmetrics_"
+    produce = ("request", "Produce")
+    assert found[prefix + "requests_total", produce, ("version", "9")] == 2
+    assert found[prefix + "localtimems_sum", produce] == 3
+    assert found[prefix + "remotetimems_sum", produce] == 4
+    assert found[prefix + "totaltimems_sum", produce] == 7
+    assert abs(found[prefix + "totaltimems", ("quantile", "0.99"), produce] - 5) < 0.6
+
+
+async def test_a_large_family_is_written_in_slices_and_is_valid_text():
+    registry = Registry()
+    metric = Metric("many", MetricKind.GAUGE, "", "Many samples.", ("topic",))
+    registry.source(metric, lambda: (((f'# "{n}"\n',), n) for n in range(1000)))
+    turns = 0
+
+    async def count_turns():
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.ensure_future(count_turns())
+    text, _ = await render(registry, VirtualClock(), OPENMETRICS)
+    other.cancel()
+    assert turns >= 10
+    assert text.count(b"# TYPE") == 1
+    assert sum(values(text, parse_openmetrics).values()) == sum(range(1000))

@@ -1,0 +1,105 @@
+"""Logs for replicas: whose they are, and when none may be made."""
+
+import errno
+from types import SimpleNamespace
+
+import pytest
+
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.storage import LogConfigs, LogStore, run_in_threads
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
+from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.records.batch import parse_header
+from barnabas.records.builder import build_batch
+from barnabas.storage import LogConfig, LogManager, log_manager
+from barnabas.storage.log_manager import run_in_turn
+from barnabas.testing.memory_fs import MemoryFileSystem
+from barnabas.testing.virtual_clock import VirtualClock
+
+PLACE = TopicPartition("t", 0)
+TOPIC_ID, ANOTHER_ID = Uuid(bytes(range(16))), Uuid(bytes(range(1, 17)))
+
+
+@pytest.fixture
+def logs():
+    manager = LogManager(MemoryFileSystem(), ["/one", "/two"], VirtualClock())
+    manager.start()
+    return manager
+
+
+@pytest.fixture
+def store(logs):
+    return LogStore(logs, SimpleNamespace(of=lambda topic: LogConfig.from_values()))
+
+
+def fail_one(logs):
+    next(iter(logs.dirs)).health.fail(OSError(errno.EIO, "gone"))
+
+
+def test_a_log_is_made_and_found_again(store):
+    log = store.get_or_create(PLACE, TOPIC_ID, is_new=False)
+    assert store.get_or_create(PLACE, TOPIC_ID, is_new=False) is log
+
+
+def test_the_log_of_a_dead_topic_of_that_name_is_replaced(store):
+    log = store.get_or_create(PLACE, TOPIC_ID, is_new=True)
+    assert store.get_or_create(PLACE, ANOTHER_ID, is_new=True) is not log
+
+
+def test_a_log_that_may_be_on_a_failed_disk_is_not_made_anew(store, logs):
+    fail_one(logs)
+    with pytest.raises(BrokerError, match="may be in /one") as caught:
+        store.get_or_create(PLACE, TOPIC_ID, is_new=False)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert store.get_or_create(PLACE, TOPIC_ID, is_new=True).directory.parent.name == "two"
+
+
+def test_topics_with_the_same_settings_share_a_configuration():
+    layers = ConfigLayers(BrokerConfig.parse({}))
+    configs = LogConfigs(layers)
+    layers.set_topic("small", {"segment.bytes": "20000"})
+    assert configs.of("a") is configs.of("b")
+    assert configs.of("small").segment_bytes == 20_000
+
+
+@pytest.mark.parametrize("layer", ["set_broker", "set_default"])
+def test_a_change_of_the_brokers_settings_changes_the_configuration_of_logs(layer):
+    layers = ConfigLayers(BrokerConfig.parse({}))
+    configs = LogConfigs(layers)
+    before = configs.of("t").segment_bytes
+    getattr(layers, layer)({"log.segment.bytes": "30000"})
+    assert (before, configs.of("t").segment_bytes) == (1 << 30, 30_000)
+
+
+def test_a_stop_opens_few_files_where_descriptors_are_few():
+    manager = LogManager(MemoryFileSystem(), ["/one"], VirtualClock())
+    manager.open_files.limit = 16
+    manager.start()
+    for number in range(5):
+        put_one(manager, number)
+    groups = []
+    manager.shutdown(lambda tasks: groups.append(len(tasks)))
+    assert groups == [2, 2, 1]
+
+
+def put_one(manager, number):
+    log = manager.get_or_create(TopicPartition("t", number), TOPIC_ID, LogConfig.from_values())
+    batch = build_batch([(None, b"x")], timestamp_ms=1)
+    log.append_as_leader(batch, parse_header(batch), leader_epoch=0, now_ms=1)
+
+
+@pytest.mark.parametrize("run_flushes", [run_in_turn, run_in_threads])
+def test_a_stop_flushes_every_log(run_flushes, monkeypatch):
+    monkeypatch.setattr(log_manager, "_CLOSED_TOGETHER", 2)
+    fs = MemoryFileSystem()
+    manager = LogManager(fs, ["/one"], VirtualClock())
+    manager.start()
+    for number in range(5):
+        put_one(manager, number)
+    manager.shutdown(run_flushes)
+    again = LogManager(fs, ["/one"], VirtualClock())
+    again.start()
+    assert all(directory.clean for directory in again.dirs)
+    assert [(log.log_end_offset, log.recovery_point) for log in again] == [(1, 1)] * 5

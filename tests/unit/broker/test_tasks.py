@@ -1,0 +1,42 @@
+"""Work that nobody waits for: its errors are told, its end is waited for."""
+
+import asyncio
+import logging
+
+from barnabas.broker.tasks import BackgroundTasks, in_slices
+from barnabas.model.errors import UnavailableError
+
+
+async def test_errors_are_told(caplog):
+    async def fails(error):
+        raise error
+
+    tasks = BackgroundTasks()
+    with caplog.at_level(logging.WARNING, "barnabas.broker"):
+        tasks.start(fails(UnavailableError("away")))
+        tasks.start(fails(KeyError("a mistake")))
+        for _ in range(3):
+            await asyncio.sleep(0)
+    told = [(item.levelname, item.exc_info is not None) for item in caplog.records]
+    assert told == [("WARNING", False), ("ERROR", True)]
+    await tasks.stop()
+
+
+async def test_the_end_comes_before_the_beginning():
+    done = []
+
+    async def work():
+        done.append(1)
+
+    tasks = BackgroundTasks()
+    tasks.start(work())
+    await tasks.stop()
+    assert not done, "and no coroutine is left behind, which would be an error here"
+
+
+async def test_other_callbacks_run_between_two_slices():
+    seen = []
+    asyncio.get_running_loop().call_soon(seen.append, "callback")
+    async for numbers in in_slices(range(5), 3):
+        seen.append(list(numbers))
+    assert seen == [[0, 1, 2], "callback", [3, 4]]

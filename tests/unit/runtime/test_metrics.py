@@ -1,0 +1,85 @@
+"""Counters, histograms, names and the registry of metrics."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.runtime.metrics import Histogram, Metric, MetricKind, Registry
+
+COUNTER, GAUGE = MetricKind.COUNTER, MetricKind.GAUGE
+
+
+@pytest.mark.parametrize(
+    ("bean", "kind", "expected"),
+    [
+        (
+            "kafka.server:type=BrokerTopicMetrics,name=MessagesInPerSec",
+            COUNTER,
+            "kafka_server_brokertopicmetrics_messagesin",
+        ),
+        (
+            "kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions",
+            GAUGE,
+            "kafka_server_replicamanager_underreplicatedpartitions",
+        ),
+        (
+            "kafka.coordinator.group:type=GroupMetadataManager,name=NumOffsets",
+            GAUGE,
+            "kafka_coordinator_group_groupmetadatamanager_numoffsets",
+        ),
+        (
+            "kafka.server:type=socket-server-metrics,name=connection-count",
+            GAUGE,
+            "kafka_server_socket_server_metrics_connection_count",
+        ),
+        ("barnabas_event_loop_lag_ms", GAUGE, "barnabas_event_loop_lag_ms"),
+    ],
+)
+def test_prometheus_names_follow_the_rules_of_the_jmx_exporter(bean, kind, expected):
+    assert Metric(bean, kind, "", "").prometheus_name == expected
+
+
+@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=200))
+def test_quantiles_are_within_an_eighth_of_the_exact_value(values):
+    histogram = Histogram()
+    for value in values:
+        histogram.record(value)
+    ordered = sorted(values)
+    for quantile, found in zip(
+        (0.5, 0.9, 1.0), histogram.quantiles(0, (0.5, 0.9, 1.0)), strict=True
+    ):
+        index = next(i for i in range(len(ordered)) if i + 1 >= quantile * len(ordered))
+        assert abs(found - ordered[index]) <= ordered[index] / 8
+    assert (histogram.count, histogram.total) == (len(values), sum(values))
+
+
+def test_quantiles_describe_the_last_minute():
+    histogram = Histogram()
+    for _ in range(100):
+        histogram.record(1000)
+    assert histogram.quantiles(0, (0.5,)) == [992.0]
+    for _ in range(10):
+        histogram.record(5)
+    assert histogram.quantiles(30_000, (0.5,)) == [992.0]
+    assert histogram.quantiles(60_000, (0.5,)) == [5.0]
+    assert histogram.quantiles(150_000, (0.5,)) == [0.0]
+
+
+def test_a_counter_family_has_one_counter_per_label_values():
+    family = Registry().counters(Metric("errors", COUNTER, "errors", "", ("error",)))
+    family.labels("NONE").add()
+    family.labels("NONE").add(2)
+    family.labels("CORRUPT").value += 1
+    assert list(family.samples()) == [(("NONE",), 3), (("CORRUPT",), 1)]
+    family.remove("NONE")
+    assert list(family.samples()) == [(("CORRUPT",), 1)]
+
+
+def test_wrong_labels_and_repeated_names_are_refused():
+    registry = Registry()
+    metric = Metric("errors", COUNTER, "errors", "", ("error",))
+    family = registry.counters(metric)
+    with pytest.raises(ValueError, match="labels"):
+        family.labels("a", "b")
+    with pytest.raises(ValueError, match="errors is already registered"):
+        registry.gauge(metric, lambda: 1)
