@@ -1,0 +1,72 @@
+"""Actions on groups."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from urllib.parse import quote
+
+from barnabas.console.actions.action import Action
+from barnabas.console.models.groups import ResetRuleName
+
+_OPTIONS = {"earliest": "--to-earliest", "latest": "--to-latest"}
+
+
+def reset_offsets(
+    group: str,
+    rule: ResetRuleName,
+    topic: str | None,
+    value: int | None,
+    time: datetime | None,
+    planned: Sequence[tuple[str, int, int]],
+) -> Action:
+    """`planned` has topic, partition and new offset of each partition, for the Python text."""
+    cli = ["groups", "reset", group]
+    cli += ["--all-topics"] if topic is None else ["--topic", topic]
+    match rule:
+        case "offset":
+            cli += ["--to-offset", str(value)]
+        case "shift":
+            cli += ["--shift-by", str(value)]
+        case "time":
+            cli += ["--to-datetime", "" if time is None else time.isoformat()]
+        case _:
+            cli.append(_OPTIONS[rule])
+    offsets = ", ".join(f"TopicPartition({name!r}, {n}): {at}" for name, n, at in planned)
+    body = {
+        "rule": rule,
+        "topic": topic,
+        "value": value,
+        "time": None if time is None else time.isoformat(),
+    }
+    return Action(
+        "Reset offsets",
+        "POST",
+        f"/groups/{quote(group, safe='')}/reset",
+        body,
+        [*cli, "--execute"],
+        f"admin.alter_group_offsets({group!r}, {{{offsets}}})",
+        imports=["from barnabas import TopicPartition"],
+    )
+
+
+def delete_group(group: str) -> Action:
+    return Action(
+        "Delete group",
+        "DELETE",
+        f"/groups/{quote(group, safe='')}",
+        None,
+        ["groups", "delete", group, "--yes"],
+        f"admin.delete_groups([{group!r}]).check()",
+    )
+
+
+def remove_member(group: str, member: str, static: bool) -> Action:
+    field = "instance_id" if static else "member_id"
+    return Action(
+        "Remove member",
+        "POST",
+        f"/groups/{quote(group, safe='')}/remove-members",
+        {"members": [member]},
+        ["groups", "remove-members", group, f"--{field.replace('_', '-')}", member, "--yes"],
+        f"admin.remove_group_members({group!r}, [GroupMember({field}={member!r})])",
+        imports=["from barnabas.admin import GroupMember"],
+    )

@@ -1,0 +1,1 @@
+"""The JSON API below /api/v1: one router per subject."""

@@ -1,0 +1,106 @@
+"""The clients of a console: one admin client, one simple consumer, one producer per process.
+
+All belong to the console's event loop and are created at the first use. The link also answers which
+APIs the cluster serves, so that pages can hide functions that a cluster does not support.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from barnabas.admin import AsyncAdmin
+from barnabas.clients.producer.aio_producer import Producer
+from barnabas.clients.simple.aio_consumer import SimpleConsumer
+from barnabas.model.config import ConfigTable
+from barnabas.model.config_keys.client import ADMIN_KEYS, SIMPLE_KEYS
+from barnabas.model.config_keys.producer import PRODUCER_KEYS
+from barnabas.model.errors import ConfigError
+
+_API_TIMEOUT_MS = "15000"
+
+
+class ClusterLink:
+    """Creates and closes the clients of one cluster."""
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._admin: AsyncAdmin | None = None
+        self._simple: SimpleConsumer | None = None
+        self._committed: SimpleConsumer | None = None
+        self._producer: Producer | None = None
+        self._served: dict[str, int] | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        return self._settings["bootstrap.servers"]
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return self._settings
+
+    @property
+    def admin(self) -> AsyncAdmin:
+        if self._admin is None:
+            defaults = {"default.api.timeout.ms": _API_TIMEOUT_MS}
+            self._admin = AsyncAdmin({**defaults, **supported(ADMIN_KEYS, self._settings)})
+        return self._admin
+
+    @property
+    def simple_consumer(self) -> SimpleConsumer:
+        if self._simple is None:
+            self._simple = self._consumer("read_uncommitted")
+        return self._simple
+
+    @property
+    def committed_consumer(self) -> SimpleConsumer:
+        """A consumer whose fetches list aborted transactions."""
+        if self._committed is None:
+            self._committed = self._consumer("read_committed")
+        return self._committed
+
+    @property
+    def producer(self) -> Producer:
+        if self._producer is None:
+            self._producer = Producer(supported(PRODUCER_KEYS, self._settings))
+        return self._producer
+
+    def _consumer(self, isolation: str) -> SimpleConsumer:
+        defaults = {"default.api.timeout.ms": _API_TIMEOUT_MS}
+        own = supported(SIMPLE_KEYS, self._settings)
+        return SimpleConsumer({**defaults, **own, "isolation.level": isolation})
+
+    def transactional_producer(self, transactional_id: str) -> Producer:
+        """Returns a new producer; the caller closes it."""
+        own = supported(PRODUCER_KEYS, self._settings)
+        return Producer({**own, "transactional.id": transactional_id})
+
+    async def partitions(self, topic: str) -> list[int]:
+        """Returns the partition numbers of a topic; an unknown one is an error at once."""
+        description = await self.admin.describe_topic(topic)
+        return [item.partition for item in description.partitions]
+
+    async def served_apis(self) -> dict[str, int]:
+        """Returns the highest version of each API that the cluster serves, by name.
+
+        The result is kept: a cluster that is upgraded needs a restart of the console.
+        """
+        if self._served is None:
+            ranges = await self.admin.describe_api_versions()
+            self._served = {item.name: item.max_version for item in ranges}
+        return self._served
+
+    async def close(self) -> None:
+        for client in (self._admin, self._simple, self._committed, self._producer):
+            if client is not None:
+                await client.close()
+
+
+def supported(table: ConfigTable, settings: Mapping[str, str]) -> dict[str, Any]:
+    """Returns the settings that one kind of client has; the other kinds have the rest."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        try:
+            own_name, own_value = table.translate(name, value)
+        except ConfigError:
+            continue
+        found[own_name] = own_value
+    return found

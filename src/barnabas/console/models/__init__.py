@@ -1,0 +1,1 @@
+"""Value types of the JSON API, one module per subject; services return them."""

@@ -1,0 +1,137 @@
+"""Value types of the cluster: reassignments, transactions, access, quotas, versions, tree."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from barnabas.console.models.common import BrokerId, Model, PartitionIndex
+
+Topic = Annotated[str, Field(min_length=1, max_length=249)]
+Name = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class ReassignmentItem(Model):
+    """A reassignment in progress; `copied` is the share of the bytes that new replicas have."""
+
+    topic: str
+    partition: int
+    replicas: list[int]
+    adding: list[int]
+    removing: list[int]
+    copied: float | None
+
+
+class ReassignmentBody(Model):
+    """The new replicas of a partition; None cancels its reassignment."""
+
+    topic: Topic
+    partition: PartitionIndex
+    replicas: list[BrokerId] | None = Field(max_length=100)
+
+
+class ElectionBody(Model):
+    """Elects leaders; without a topic, preferred leaders of all partitions that need it."""
+
+    kind: Literal["preferred", "unclean"] = "preferred"
+    topic: Topic | None = None
+    partition: PartitionIndex | None = None
+
+
+class ElectionResult(Model):
+    elected: int
+    errors: dict[str, str]
+
+
+class TransactionItem(Model):
+    transactional_id: str
+    producer_id: int
+    state: str
+    coordinator: int
+    started_ms: int | None
+    timeout_ms: int | None
+    partitions: list[str]
+
+
+class HangingItem(Model):
+    """An open transaction in a partition that no coordinator will end."""
+
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    start_offset: int
+    last_timestamp: int
+
+
+class AbortBody(Model):
+    topic: Topic
+    partition: PartitionIndex
+    producer_id: int = Field(ge=0, le=2**63 - 1)
+    producer_epoch: int = Field(ge=0, le=32767)
+    coordinator_epoch: int = Field(0, ge=0, le=2**31 - 1)
+
+
+class AclItem(Model):
+    principal: Name
+    host: Name = "*"
+    operation: Name
+    permission: Literal["allow", "deny"]
+    resource_type: Name
+    resource_name: Name
+    pattern: Literal["literal", "prefixed"] = "literal"
+
+
+class AccessBody(Model):
+    """ACLs and SCRAM users; `authorizer` is False if the cluster has no authorizer."""
+
+    authorizer: bool
+    acls: list[AclItem]
+    users: dict[str, list[str]]
+
+
+class QuotaItem(Model):
+    """Quotas of an entity; `<default>` is the entity without its own quota."""
+
+    user: Annotated[str, Field(max_length=300)] | None = None
+    client_id: Annotated[str, Field(max_length=300)] | None = None
+    ip: Annotated[str, Field(max_length=300)] | None = None
+    values: dict[Name, float | None] = Field(max_length=20)
+
+
+class ApiVersionItem(Model):
+    key: int
+    name: str
+    min_version: int
+    max_version: int
+
+
+class FeatureItem(Model):
+    name: str
+    supported: str
+    finalized: str | None
+
+
+class VersionsBody(Model):
+    apis: list[ApiVersionItem]
+    features: list[FeatureItem]
+
+
+class LogDirItem(Model):
+    broker: int
+    path: str
+    error: str | None
+    replicas: int
+    size_bytes: int
+    total_bytes: int | None
+    usable_bytes: int | None
+    moving: int
+
+
+class TreeNode(Model):
+    """A node of the ZooKeeper tree; secrets are hidden."""
+
+    path: str
+    children: list[str]
+    data: str | None
+    size: int

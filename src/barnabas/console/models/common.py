@@ -1,0 +1,59 @@
+"""Value types that several subjects share: errors, pages of a list, and its query."""
+
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+MAX_PAGE = 500
+INT64_MAX = 2**63 - 1
+
+Offset = Annotated[int, Field(ge=0, le=INT64_MAX)]
+PartitionIndex = Annotated[int, Field(ge=0, le=2**31 - 1)]
+BrokerId = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class Model(BaseModel):
+    """Base of all request and response bodies; unknown fields of a request are an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ErrorBody(Model):
+    """The body of every response with a status of 400 or more."""
+
+    code: str = Field(description="a stable name, such as UNKNOWN_TOPIC_OR_PARTITION")
+    message: str
+    cause: str | None = Field(None, description="the error that led to this one")
+
+
+class ListPage(Model, Generic[T]):
+    """One page of a list; `total` counts the items of all pages that match the search."""
+
+    items: list[T]
+    total: int
+    offset: int
+    limit: int
+
+
+class ListQuery(Model):
+    """The part of a list that a caller wants."""
+
+    search: str = Field("", max_length=300, description="text that the name must contain")
+    sort: str = Field("", max_length=60, description="the field to sort by")
+    descending: bool = False
+    offset: int = Field(0, ge=0, le=2**31 - 1)
+    limit: int = Field(50, ge=1, le=MAX_PAGE)
+
+
+def select_page(items: list[T], query: ListQuery, default_sort: str) -> ListPage[T]:
+    """Returns the wanted page of items in the wanted order; items without a value come last."""
+    key = query.sort or default_sort
+
+    def order(item: T) -> tuple[bool, object]:
+        value = getattr(item, key, None)
+        return (value is None) is not query.descending, value if value is not None else 0
+
+    ordered = sorted(items, key=order, reverse=query.descending)
+    part = ordered[query.offset : query.offset + query.limit]
+    return ListPage(items=part, total=len(items), offset=query.offset, limit=query.limit)

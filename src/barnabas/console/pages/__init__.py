@@ -1,0 +1,1 @@
+"""The pages, one module per subject; they use only the JSON API."""

@@ -1,0 +1,142 @@
+"""The tab of ACLs and users: a matrix of principals and resources, and changes."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from nicegui import ui
+
+from barnabas.console.actions import cluster as actions
+from barnabas.console.actions.action import Action
+from barnabas.console.pages.action_dialog import ActionDialog
+from barnabas.console.pages.fields import text_field
+from barnabas.console.pages.frame import heading
+from barnabas.console.pages.plain_table import RowButton, plain_table
+from barnabas.console.pages.view import View
+from barnabas.console.security.principals import Role
+
+_OPERATIONS = (
+    "all", "read", "write", "create", "delete", "alter", "describe", "cluster_action",
+    "describe_configs", "alter_configs", "idempotent_write",
+)  # fmt: skip
+_TYPES = ("topic", "group", "cluster", "transactional_id", "user")
+
+
+async def access_tab(view: View) -> None:
+    area = ui.column().classes("full-width no-wrap").style("gap: 16px")
+
+    async def show(_: Any = None) -> None:
+        found = await view.api.get("/cluster/access")
+        area.clear()
+        with area:
+            _contents(view, found, show)
+
+    await show()
+
+
+def _contents(view: View, found: dict[str, Any], reload: Callable[[Any], Awaitable[None]]) -> None:
+    if not found["authorizer"]:
+        ui.label("The cluster has no authorizer: every client may do everything.")
+    else:
+        if view.may(Role.ADMIN):
+            dialog = _create_dialog(view, reload)
+            ui.button("Create ACL", icon="add", on_click=dialog.open).props("no-caps")
+        _matrix(found["acls"])
+        _list(view, found["acls"], reload)
+    heading("SCRAM users", level=2)
+    users = [{"user": user, "kinds": ", ".join(kinds)} for user, kinds in found["users"].items()]
+    plain_table(
+        users, (("user", "User"), ("kinds", "Credentials")), "Users", empty="No SCRAM users"
+    )
+
+
+def _matrix(acls: list[dict[str, Any]]) -> None:
+    """Shows who may do what: one row per principal, one column per resource."""
+    heading("Who may do what", level=2)
+    if not acls:
+        ui.label("There are no ACLs.").classes("console-muted")
+        return
+    resources = sorted({_resource(item) for item in acls})
+    principals = sorted({item["principal"] for item in acls})
+    cells: dict[tuple[str, str], list[str]] = {}
+    for item in acls:
+        word = item["operation"] if item["permission"] == "allow" else f"not {item['operation']}"
+        cells.setdefault((item["principal"], _resource(item)), []).append(word)
+    columns = [{"name": "who", "label": "Principal", "field": "who", "align": "left"}]
+    columns += [
+        {"name": f"r{index}", "label": name, "field": f"r{index}", "align": "left"}
+        for index, name in enumerate(resources)
+    ]
+    rows = [
+        {
+            "who": who,
+            **{
+                f"r{index}": ", ".join(sorted(cells.get((who, name), [])))
+                for index, name in enumerate(resources)
+            },
+        }
+        for who in principals
+    ]
+    table = ui.table(columns=columns, rows=rows, row_key="who", pagination=25)
+    table.classes("console-table").props('flat bordered dense aria-label="Who may do what"')
+
+
+def _resource(item: dict[str, Any]) -> str:
+    star = "*" if item["pattern"] == "prefixed" else ""
+    return f"{item['resource_type']} {item['resource_name']}{star}"
+
+
+def _list(view: View, acls: list[dict[str, Any]], reload: Callable[[Any], Awaitable[None]]) -> None:
+    async def remove(row: dict[str, Any]) -> None:
+        item = {key: value for key, value in row.items() if key != "number"}
+        if await view.run(actions.delete_acl(item), "ACL deleted") is not False:
+            await reload(None)
+
+    rows = [{"number": index + 1, **item} for index, item in enumerate(acls)]
+    plain_table(
+        rows,
+        (
+            ("number", "No."),
+            ("principal", "Principal"),
+            ("permission", "Permission"),
+            ("operation", "Operation"),
+            ("resource_type", "Resource"),
+            ("resource_name", "Name"),
+            ("pattern", "Pattern"),
+            ("host", "Host"),
+        ),
+        "ACLs",
+        empty="",
+        button=RowButton("Delete", "delete", remove) if view.may(Role.ADMIN) else None,
+    )
+
+
+def _create_dialog(view: View, done: Callable[[Any], Awaitable[None]]) -> ActionDialog:
+    def make() -> Action:
+        if not principal.value or not name.value:
+            raise ValueError("Principal and resource name are required")
+        return actions.create_acl(
+            {
+                "principal": principal.value.strip(),
+                "host": host.value or "*",
+                "operation": operation.value,
+                "permission": permission.value,
+                "resource_type": kind.value,
+                "resource_name": name.value.strip(),
+                "pattern": pattern.value,
+            }
+        )
+
+    def select(options: tuple[str, ...], label: str) -> ui.select:
+        element = ui.select(list(options), label=label, value=options[0]).props("dense outlined")
+        return element.classes("full-width")
+
+    dialog = ActionDialog(view, "Create ACL", make, done, message="ACL created")
+    with dialog.fields:
+        principal = text_field("Principal", "User:alice")
+        permission = select(("allow", "deny"), "Permission")
+        operation = select(_OPERATIONS, "Operation")
+        kind = select(_TYPES, "Resource type")
+        name = text_field("Resource name")
+        pattern = select(("literal", "prefixed"), "Pattern")
+        host = text_field("Host", "* for every host")
+    return dialog

@@ -1,0 +1,318 @@
+"""The pages of groups: the list, and one group with members, lag, resets and rebalances."""
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import ui
+
+from barnabas.console.actions import groups as actions
+from barnabas.console.pages.action_dialog import ActionDialog
+from barnabas.console.pages.frame import heading
+from barnabas.console.pages.group_charts import AssignmentMatrix, LagChart
+from barnabas.console.pages.paged_table import Column, PagedTable
+from barnabas.console.pages.reset_dialog import ResetDialog
+from barnabas.console.pages.view import View
+from barnabas.console.security.principals import Role
+
+_COLUMNS = (
+    Column("name", "Group", link="/groups/"),
+    Column("state", "State"),
+    Column("type", "Type"),
+    Column("members", "Members", "count", sortable=False),
+    Column("topics", "Topics", "count"),
+    Column("lag", "Lag", "count"),
+    Column("lag_seconds", "Lag in time", "seconds", sortable=False),
+    Column("change_per_second", "Trend", "rate"),
+    Column("catch_up_seconds", "Catches up in", "seconds"),
+)
+_PARTITION_COLUMNS = (
+    ("topic", "Topic", "left"),
+    ("partition", "Partition", "right"),
+    ("committed", "Committed", "right"),
+    ("log_end", "Log end", "right"),
+    ("lag", "Lag", "right"),
+    ("age", "Lag in time", "right"),
+    ("member", "Member", "left"),
+)
+_ACTIVE_REFRESH_S = 5.0
+
+
+async def list_page(view: View) -> None:
+    """The list of groups; it is read again every few seconds."""
+    table = PagedTable(view, "/groups", _COLUMNS, "name", "Groups", empty="No groups")
+    await table.create()
+    ui.timer(_ACTIVE_REFRESH_S, table.reload, immediate=False)
+
+
+async def group_page(view: View) -> None:
+    """One group; the values follow the group."""
+    name = view.params["name"]
+    page = _GroupPage(view, name, await view.api.get(_path(name)))
+    await page.create()
+
+
+def _path(name: str, rest: str = "") -> str:
+    return f"/groups/{quote(name, safe='')}{rest}"
+
+
+class _GroupPage:
+    def __init__(self, view: View, name: str, group: dict[str, Any]) -> None:
+        self._view = view
+        self._name = name
+        self._group = group
+
+    async def create(self) -> None:
+        self._create_actions()
+        with ui.element("div").classes("console-grid"):
+            self._create_summary()
+            self._lag_chart = LagChart()
+        with ui.tabs().props("align=left no-caps") as tabs:
+            partitions = ui.tab("Partitions")
+            members = ui.tab("Members")
+            rebalances = ui.tab("Rebalances")
+        with ui.tab_panels(tabs, value=partitions).classes("full-width"):
+            with ui.tab_panel(partitions):
+                self._create_partitions()
+            with ui.tab_panel(members):
+                self._create_members()
+            with ui.tab_panel(rebalances):
+                await self._create_rebalances()
+        self._show(self._group)
+        self._view.live(_path(self._name, "/events"), self._show)
+
+    def _create_actions(self) -> None:
+        if not self._view.may(Role.OPERATE):
+            return
+        reset = ResetDialog(self._view, self._name, self._topics)
+        delete = ActionDialog(
+            self._view,
+            "Delete group",
+            lambda: actions.delete_group(self._name),
+            lambda _: ui.navigate.to("/groups"),
+            confirm_name=self._name,
+            message="Group deleted",
+        )
+        with delete.fields:
+            ui.label("The group must have no members. Its committed offsets are deleted.")
+        with ui.element("div").classes("console-row"):
+            ui.button("Reset offsets", icon="restart_alt", on_click=reset.open).props("no-caps")
+            ui.button("Delete group", icon="delete", on_click=delete.open).props(
+                "no-caps outline color=negative"
+            )
+
+    def _topics(self) -> list[str]:
+        return sorted({item["topic"] for item in self._group["partitions"]})
+
+    def _create_summary(self) -> None:
+        with ui.card().classes("console-card").props("flat bordered"):
+            heading("Summary", level=2)
+            self._summary = {
+                label: _fact(label)
+                for label in (
+                    "State",
+                    "Type",
+                    "Assignor",
+                    "Coordinator",
+                    "Members",
+                    "Lag",
+                    "Lag in time",
+                    "Trend",
+                    "Catches up in",
+                )
+            }
+
+    def _create_partitions(self) -> None:
+        columns = [
+            {"name": name, "label": label, "field": name, "align": align, "sortable": True}
+            for name, label, align in _PARTITION_COLUMNS
+        ]
+        self._partitions = ui.table(columns=columns, rows=[], row_key="key", pagination=25)
+        self._partitions.classes("console-table").props(
+            'flat bordered dense aria-label="Partitions" no-data-label="No committed offsets"'
+        )
+
+    def _create_members(self) -> None:
+        self._matrix = AssignmentMatrix()
+        self._members = ui.column().classes("full-width")
+        self._shown_members: list[str] | None = None
+
+    async def _create_rebalances(self) -> None:
+        with ui.element("div").classes("console-row"):
+            ui.button("Read again", icon="refresh", on_click=self._load_rebalances).props(
+                "flat no-caps"
+            )
+        self._rebalances = ui.column().classes("full-width")
+        await self._load_rebalances()
+
+    async def _load_rebalances(self) -> None:
+        found = await self._view.api.get(_path(self._name, "/rebalances"))
+        self._rebalances.clear()
+        with self._rebalances:
+            show_rebalances(found)
+
+    def _show(self, group: dict[str, Any]) -> None:
+        self._group = group
+        lag = group["lag"]
+        for label, text in {
+            "State": group["state"],
+            "Type": group["type"],
+            "Assignor": group["assignor"] or "-",
+            "Coordinator": "-"
+            if group["coordinator"] is None
+            else f"broker {group['coordinator']}",
+            "Members": str(len(group["members"])),
+            "Lag": f"{lag['records']:,}",
+            "Lag in time": duration_text(lag["seconds"]),
+            "Trend": trend_text(lag["change_per_second"]),
+            "Catches up in": duration_text(lag["catch_up_seconds"]),
+        }.items():
+            self._summary[label].set_text(text)
+        self._lag_chart.add(lag["records"])
+        self._partitions.rows[:] = [_partition_row(item) for item in group["partitions"]]
+        self._partitions.update()
+        self._matrix.show(group["members"])
+        self._show_members(group["members"])
+
+    def _show_members(self, members: list[dict[str, Any]]) -> None:
+        names = [item["member_id"] for item in members]
+        if names == self._shown_members:
+            return  # an unchanged list is not drawn again: an open menu would close
+        self._shown_members = names
+        self._members.clear()
+        with self._members:
+            if not members:
+                ui.label("No members").classes("console-muted")
+            for member in members:
+                self._member_card(member)
+
+    def _member_card(self, member: dict[str, Any]) -> None:
+        name = member["instance_id"] or member["member_id"]
+        with (
+            ui.card().classes("console-card").props("flat bordered"),
+            ui.row().classes("full-width items-center"),
+        ):
+            with ui.column().classes("col"):
+                ui.label(f"{member['client_id']}@{member['host']}").classes("text-weight-bold")
+                ui.label(name).classes("console-muted console-wrap console-mono")
+                ui.label(f"{len(member['assigned'])} partitions")
+            if self._view.may(Role.OPERATE):
+                static = member["instance_id"] is not None
+                dialog = ActionDialog(
+                    self._view,
+                    "Remove member",
+                    lambda: actions.remove_member(self._name, name, static),
+                    lambda _: None,
+                    message="Member removed",
+                )
+                with dialog.fields:
+                    ui.label("The group rebalances. A client that is still running joins again.")
+                ui.button("Remove", icon="person_remove", on_click=dialog.open).props(
+                    'flat no-caps aria-label="Remove this member"'
+                )
+
+
+def show_rebalances(found: dict[str, Any]) -> None:
+    """Creates the timeline."""
+    if not found["items"]:
+        ui.label("No rebalance is recorded for this group").classes("console-muted")
+        return
+    with ui.timeline(side="right").classes("rebalances"):
+        for item in found["items"]:
+            with ui.timeline_entry(
+                title=f"Generation {item['generation']}: {_change_text(item)}",
+                subtitle=_time_text(item),
+            ):
+                _rebalance_details(item)
+    if not found["complete"]:
+        ui.label("Older rebalances are not shown: their records were compacted.").classes(
+            "console-muted"
+        )
+
+
+def _rebalance_details(item: dict[str, Any]) -> None:
+    if item["reason"]:
+        ui.label(f"Reason: {item['reason']}").classes("console-wrap")
+    for word, names in (("Joined", item["joined"]), ("Left", item["left"])):
+        if names:
+            ui.label(f"{word}: {', '.join(names)}").classes("console-wrap")
+    if not item["moved"]:
+        ui.label(f"No partition moved; {item['unchanged']} stayed")
+        return
+    title = f"{len(item['moved'])} partitions moved, {item['unchanged']} stayed"
+    with ui.expansion(title).classes("full-width"):
+        for moved in item["moved"][:200]:
+            ui.label(
+                f"{moved['topic']}-{moved['partition']}: "
+                f"{moved['before'] or 'no owner'} → {moved['after'] or 'no owner'}"
+            ).classes("console-wrap")
+
+
+def _change_text(item: dict[str, Any]) -> str:
+    parts = [
+        f"{len(names)} {word}"
+        for word, names in (("joined", item["joined"]), ("left", item["left"]))
+        if names
+    ]
+    return f"{', '.join(parts) or 'same members'}; {item['members']} members"
+
+
+def _time_text(item: dict[str, Any]) -> str:
+    finished = datetime.fromisoformat(item["finished"])
+    text = f"{finished:%Y-%m-%d %H:%M:%S} UTC"
+    return text if item["seconds"] is None else f"{text}, took {duration_text(item['seconds'])}"
+
+
+def _partition_row(item: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **item,
+        "key": f"{item['topic']}-{item['partition']}",
+        "committed": _shown(item["committed"]),
+        "log_end": _shown(item["log_end"]),
+        "lag": _shown(item["lag"]),
+        "age": duration_text(item["lag_seconds"]),
+        "member": item["member"] or "-",
+    }
+
+
+def _fact(label: str) -> ui.label:
+    with ui.row().classes("full-width no-wrap"):
+        ui.label(label).classes("console-muted").style("width: 130px; flex: none")
+        return ui.label("-").classes("console-wrap").props(f'data-fact="{label}"')
+
+
+def _shown(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def trend_text(change_per_second: float | None) -> str:
+    """Returns the change of the lag in words.
+
+    >>> trend_text(-12.5), trend_text(0), trend_text(None)
+    ('falls by 12.5/s', 'constant', '-')
+    """
+    if change_per_second is None:
+        return "-"
+    if abs(change_per_second) < 0.05:
+        return "constant"
+    word = "grows" if change_per_second > 0 else "falls"
+    return f"{word} by {abs(change_per_second):,.1f}/s"
+
+
+def duration_text(seconds: float | None) -> str:
+    """Returns a duration with its two largest units.
+
+    >>> duration_text(0), duration_text(0.25), duration_text(75), duration_text(90_000)
+    ('0 s', '0.25 s', '1 min 15 s', '1 d 1 h')
+    """
+    if seconds is None:
+        return "-"
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    rest = int(seconds)
+    parts = []
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, rest = divmod(rest, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2])

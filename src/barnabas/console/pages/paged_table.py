@@ -1,0 +1,163 @@
+"""A table whose search, order and pages are computed by the API.
+
+Cells show text. A column with `link` shows a link whose target is made from the row; a column with
+`kind` shows bytes, counts or rates in a readable form. Vue inserts contents of the cluster as text,
+never as HTML.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from nicegui import ui
+
+from barnabas.console.api_client import ApiCallError
+from barnabas.console.pages.view import View, notify_error
+
+ROWS_PER_PAGE = 25
+_SEARCH_DEBOUNCE_MS = 300
+
+_FORMATS = {
+    "text": "{{ props.value }}",
+    "count": "{{ props.value === null ? '-' : props.value.toLocaleString('en-US') }}",
+    "rate": (
+        "{{ props.value === null ? '-' : "
+        "props.value.toLocaleString('en-US', {maximumFractionDigits: 1}) + '/s' }}"
+    ),
+    "seconds": (
+        "{{ props.value === null ? '-' : "
+        "props.value < 60 ? Number(props.value.toPrecision(3)) + ' s' : "
+        "props.value < 3600 ? Math.floor(props.value / 60) + ' min' : "
+        "props.value < 86400 ? (props.value / 3600).toFixed(1) + ' h' : "
+        "(props.value / 86400).toFixed(1) + ' d' }}"
+    ),
+    "bytes": (
+        "{{ props.value === null ? '-' : props.value < 1024 ? props.value + ' B' : "
+        "(i => (props.value / 1024 ** i).toFixed(1) + ' ' + ['', 'KiB', 'MiB', 'GiB', 'TiB', "
+        "'PiB'][i])(Math.min(5, Math.floor(Math.log2(props.value) / 10))) }}"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`link` is the path of a page; the encoded value of the cell is appended to it."""
+
+    name: str
+    label: str
+    kind: Literal["text", "count", "rate", "seconds", "bytes"] = "text"
+    link: str | None = None
+    sortable: bool = True
+    warn: bool = False
+    """Show a value other than 0 in the colour of warnings."""
+
+    def definition(self) -> dict[str, object]:
+        align = "left" if self.kind == "text" else "right"
+        return {
+            "name": self.name,
+            "label": self.label,
+            "field": self.name,
+            "align": align,
+            "sortable": self.sortable,
+        }
+
+    def cell(self) -> str:
+        """Returns the Vue template of a cell."""
+        shown = _FORMATS[self.kind]
+        if self.link is not None:
+            shown = f"<a :href=\"'{self.link}' + encodeURIComponent(props.value)\">{shown}</a>"
+        warn = (
+            " :class=\"props.value ? 'text-negative text-weight-bold' : ''\"" if self.warn else ""
+        )
+        return f'<q-td :props="props"{warn}>{shown}</q-td>'
+
+
+FetchPage = Callable[[dict[str, object]], Awaitable[dict[str, Any]]]
+
+
+@dataclass(slots=True)
+class PagedTable:
+    """Creates the table on `create()`; `reload()` reads the shown page again."""
+
+    view: View
+    path: str
+    columns: Sequence[Column]
+    row_key: str
+    label: str
+    filters: dict[str, object] = field(default_factory=dict)
+    empty: str = "Nothing found"
+    _search: str = ""
+    _total: int = 0
+    _asked: int = 0
+    _table: ui.table = field(init=False)
+
+    async def create(self) -> None:
+        sort = self.columns[0].name
+        self._table = ui.table(
+            columns=[column.definition() for column in self.columns],
+            rows=[],
+            row_key=self.row_key,
+            pagination={
+                "rowsPerPage": ROWS_PER_PAGE,
+                "page": 1,
+                "rowsNumber": 0,
+                "sortBy": sort,
+                "descending": False,
+            },
+        )
+        self._table.classes("console-table").props(
+            'flat bordered dense binary-state-sort rows-per-page-label="Rows per page:" '
+            ':rows-per-page-options="[10, 25, 50, 100, 500]" '
+            f'aria-label="{self.label}" no-data-label="{self.empty}"'
+        )
+        for column in self.columns:
+            self._table.add_slot(f"body-cell-{column.name}", column.cell())
+        self._table.on("request", lambda event: self._request(event.args["pagination"]))
+        self._table.on_pagination_change(lambda event: self._keep_total(event.value))
+        with self._table.add_slot("top-left"):
+            ui.input(placeholder="Search", on_change=lambda event: self._find(event.value)).props(
+                f'dense outlined clearable debounce={_SEARCH_DEBOUNCE_MS} aria-label="Search"'
+            )
+        await self.reload()
+
+    async def reload(self) -> None:
+        await self._request(dict(self._table.pagination))
+
+    async def filter(self, **filters: object) -> None:
+        """Sets query parameters of the API and shows the first page."""
+        self.filters.update(filters)
+        await self._request({**self._table.pagination, "page": 1})
+
+    async def _find(self, text: str | None) -> None:
+        self._search = text or ""
+        await self._request({**self._table.pagination, "page": 1})
+
+    async def _request(self, pagination: dict[str, Any]) -> None:
+        size = pagination.get("rowsPerPage") or ROWS_PER_PAGE
+        query = {
+            "search": self._search,
+            "sort": pagination.get("sortBy") or "",
+            "descending": bool(pagination.get("descending")),
+            "offset": (pagination["page"] - 1) * size,
+            "limit": size,
+            **self.filters,
+        }
+        self._asked += 1
+        number = self._asked
+        try:
+            found = await self.view.api.get(self.path, **query)
+        except ApiCallError as error:
+            notify_error(error)
+            return
+        if number != self._asked:
+            return  # a later request, for example of a longer search text, has the answer
+        self._total = found["total"]
+        self._table.rows[:] = found["items"]
+        self._table.pagination = {**pagination, "rowsPerPage": size, "rowsNumber": found["total"]}
+        self._table.update()
+
+    def _keep_total(self, pagination: dict[str, Any]) -> None:
+        """Corrects the total after the browser sent back the pagination that it had before."""
+        if pagination.get("rowsNumber") != self._total:
+            self._table.pagination = {**pagination, "rowsNumber": self._total}
+            self._table.update()

@@ -1,0 +1,279 @@
+"""The pages of pipelines, and the SQL editor."""
+
+from typing import Any
+from urllib.parse import quote
+
+from nicegui import ui
+
+from barnabas.console.api_client import ApiCallError
+from barnabas.console.pages.frame import PRIMARY, heading
+from barnabas.console.pages.paged_table import Column, PagedTable
+from barnabas.console.pages.view import View, notify_error
+
+_COLUMNS = (
+    Column("name", "Pipeline", link="/pipelines/"),
+    Column("state", "State"),
+    Column("rows_per_second", "Rows", "rate"),
+    Column("batch_ms", "Micro-batch, ms", "count"),
+    Column("lag", "Lag", "count"),
+    Column("state_rows", "Rows of state", "count"),
+    Column("updated", "Updated"),
+    Column("error", "Last error", sortable=False),
+)
+_REFRESH_S = 2.0
+_KIND_COLOURS = {"topic": PRIMARY, "step": "#6b7280", "table": "#8a5a00", "format": "#8a5a00"}
+_NODE_PX = 220
+
+
+async def list_page(view: View) -> None:
+    """Pipelines that ran on the console's machine."""
+    ui.label("Pipelines that ran on the machine of this console (barnabas pipeline run).").classes(
+        "console-muted"
+    )
+    table = PagedTable(
+        view, "/pipelines", _COLUMNS, "name", "Pipelines", empty="No pipeline has run here"
+    )
+    await table.create()
+    ui.timer(_REFRESH_S, table.reload, immediate=False)
+
+
+async def pipeline_page(view: View) -> None:
+    """One pipeline; the figures are read again every two seconds."""
+    path = f"/pipelines/{quote(view.params['name'], safe='')}"
+    page = _PipelinePage(await view.api.get(path))
+
+    async def refresh() -> None:
+        try:
+            page.show(await view.api.get(path))
+        except ApiCallError as error:
+            notify_error(error)
+
+    ui.timer(_REFRESH_S, refresh, immediate=False)
+
+
+class _PipelinePage:
+    def __init__(self, detail: dict[str, Any]) -> None:
+        with ui.element("div").classes("console-grid"):
+            with ui.card().classes("console-card").props("flat bordered"):
+                heading("Status", level=2)
+                self._facts = ui.column().classes("full-width")
+            with ui.card().classes("console-card").props("flat bordered"):
+                heading("Phases of the last micro-batch", level=2)
+                self._phases = _bar_chart("Milliseconds of each phase")
+        if detail["topology"] is not None:
+            with ui.card().classes("console-card").props("flat bordered"):
+                heading("Topology", level=2)
+                _topology_chart(detail["topology"])
+                _topology_text(detail["topology"])
+        self._error = ui.label().classes("text-negative console-wrap").props("role=alert")
+        self.show(detail)
+
+    def show(self, detail: dict[str, Any]) -> None:
+        summary = detail["summary"]
+        self._facts.clear()
+        with self._facts:
+            for label, value in {
+                "State": summary["state"],
+                "Micro-batch": summary["batch"],
+                "Rows per second": summary["rows_per_second"],
+                "Duration, ms": summary["batch_ms"],
+                "Lag": summary["lag"],
+                "Rows of state": summary["state_rows"],
+                "Bytes of state": detail["state_bytes"],
+                "Started": summary["started"],
+                "Updated": summary["updated"],
+                "File": detail["file"],
+                "Checkpoint": detail["checkpoint"],
+            }.items():
+                _fact(label, value)
+        phases = detail["phases"]
+        self._phases.options["yAxis"]["data"] = [item["name"] for item in phases]
+        self._phases.options["series"][0]["data"] = [item["milliseconds"] for item in phases]
+        self._phases.update()
+        self._error.set_text(summary["error"] or "")
+
+
+def _fact(label: str, value: object) -> None:
+    shown = "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    with ui.row().classes("full-width no-wrap"):
+        ui.label(label).classes("console-muted").style("width: 140px; flex: none")
+        ui.label(shown).classes("console-wrap").props(f'data-fact="{label}"')
+
+
+def _bar_chart(label: str) -> ui.echart:
+    chart = ui.echart(
+        {
+            "grid": {"left": 140, "right": 24, "top": 8, "bottom": 28},
+            "tooltip": {},
+            "xAxis": {"type": "value"},
+            "yAxis": {"type": "category", "data": [], "inverse": True},
+            "series": [{"type": "bar", "data": [], "color": PRIMARY}],
+            "animation": False,
+        }
+    )
+    chart.style("height: 240px; width: 100%").props(f'role=img aria-label="{label}"')
+    return chart
+
+
+def _topology_chart(topology: dict[str, Any]) -> None:
+    columns = node_columns(topology)
+    nodes = [
+        {
+            "name": node["id"],
+            "value": node["label"],
+            "x": columns[node["id"]][0] * _NODE_PX,
+            "y": columns[node["id"]][1] * 70,
+            "symbol": "roundRect",
+            "symbolSize": [170, 34],
+            "itemStyle": {"color": _KIND_COLOURS[node["kind"]]},
+            "label": {"formatter": _short(node["label"]), "show": True, "color": "#fff"},
+        }
+        for node in topology["nodes"]
+    ]
+    rows = max(row for _, row in columns.values()) + 1
+    ui.echart(
+        {
+            "tooltip": {"formatter": "{c}"},
+            "series": [
+                {
+                    "type": "graph",
+                    "layout": "none",
+                    "roam": True,
+                    "edgeSymbol": ["none", "arrow"],
+                    "lineStyle": {"width": 2},
+                    "data": nodes,
+                    "links": [{"source": start, "target": end} for start, end in topology["edges"]],
+                }
+            ],
+            "animation": False,
+        }
+    ).style(f"height: {120 + 70 * rows}px; width: 100%").props(
+        'role=img aria-label="Topology; the list below has the text"'
+    )
+
+
+def _topology_text(topology: dict[str, Any]) -> None:
+    labels = {node["id"]: node["label"] for node in topology["nodes"]}
+    with ui.expansion("Topology as text").classes("full-width"):
+        for start, end in topology["edges"]:
+            ui.label(f"{labels[start]} → {labels[end]}").classes("console-wrap")
+
+
+def node_columns(topology: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Returns column and row of each node: one column after its farthest predecessor.
+
+    >>> node_columns({"nodes": [{"id": "a"}, {"id": "b"}], "edges": [("a", "b")]})
+    {'a': (0, 0), 'b': (1, 0)}
+    """
+    depth = {node["id"]: 0 for node in topology["nodes"]}
+    for _ in topology["nodes"]:
+        for start, end in topology["edges"]:
+            depth[end] = max(depth[end], depth[start] + 1)
+    filled: dict[int, int] = {}
+    found = {}
+    for identifier, column in depth.items():
+        found[identifier] = (column, filled.get(column, 0))
+        filled[column] = filled.get(column, 0) + 1
+    return found
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+async def sql_page(view: View) -> None:
+    """An editor for one bounded statement, its rows, and a plot of them."""
+    _SqlPage(view)
+
+
+class _SqlPage:
+    def __init__(self, view: View) -> None:
+        self._view = view
+        ui.label(
+            "SELECT, SHOW, DESCRIBE and EXPLAIN on the streams and tables of barnabas sql. "
+            "A statement takes some seconds: Spark starts for it."
+        ).classes("console-muted")
+        self._editor = ui.codemirror("SHOW STREAMS;", language="SQL", line_wrapping=True)
+        self._editor.classes("full-width").style("height: 160px").props('aria-label="Statement"')
+        with ui.element("div").classes("console-row"):
+            self._button = ui.button("Run", icon="play_arrow", on_click=self._run).props("no-caps")
+            self._status = ui.label().props("role=status").classes("sql-status")
+        self._results = ui.column().classes("full-width")
+
+    async def _run(self) -> None:
+        self._button.disable()
+        self._status.set_text("Running …")
+        try:
+            body = {"statement": self._editor.value or " "}
+            result = await self._view.api.request("POST", "/sql", body=body)
+        except ApiCallError as error:
+            self._status.set_text(f"{error.code}: {error.message}")
+            return
+        finally:
+            self._button.enable()
+        count = len(result["rows"])
+        more = " (more rows were cut off)" if result["truncated"] else ""
+        self._status.set_text(f"{count:,} rows{more} in {result['seconds']:.1f} s")
+        self._results.clear()
+        with self._results:
+            show_rows(result)
+
+
+def show_rows(result: dict[str, Any]) -> None:
+    """Creates the table, and a plot if there are numbers."""
+    if result["message"]:
+        ui.label(result["message"]).classes("console-wrap console-mono")
+    if not result["rows"]:
+        return
+    names = result["columns"]
+    columns = [
+        {"name": name, "label": name, "field": name, "align": "left", "sortable": True}
+        for name in names
+    ]
+    rows = [
+        {"key": number, **{name: _cell(row.get(name)) for name in names}}
+        for number, row in enumerate(result["rows"])
+    ]
+    table = ui.table(columns=columns, rows=rows, row_key="key", pagination=25)
+    table.classes("console-table").props('flat bordered dense aria-label="Rows"')
+    numeric = numeric_columns(result)
+    if numeric:
+        _plot(result, numeric)
+
+
+def numeric_columns(result: dict[str, Any]) -> list[str]:
+    """Returns the columns whose values are all numbers; True and False are not numbers."""
+    return [
+        name
+        for name in result["columns"]
+        if all(
+            isinstance(row.get(name), (int, float)) and not isinstance(row.get(name), bool)
+            for row in result["rows"]
+        )
+    ]
+
+
+def _plot(result: dict[str, Any], numeric: list[str]) -> None:
+    label = next((name for name in result["columns"] if name not in numeric), None)
+    names = [
+        str(number if label is None else row.get(label))
+        for number, row in enumerate(result["rows"])
+    ]
+    ui.echart(
+        {
+            "tooltip": {"trigger": "axis"},
+            "legend": {},
+            "grid": {"left": 60, "right": 16, "top": 36, "bottom": 60},
+            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30}},
+            "yAxis": {"type": "value"},
+            "series": [
+                {"type": "bar", "name": name, "data": [row[name] for row in result["rows"]]}
+                for name in numeric
+            ],
+            "animation": False,
+        }
+    ).style("height: 320px; width: 100%").props('role=img aria-label="Plot of the rows"')
+
+
+def _cell(value: object) -> object:
+    return value if isinstance(value, (str, int, float)) or value is None else str(value)

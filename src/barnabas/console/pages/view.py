@@ -1,0 +1,98 @@
+"""The argument of a page function: the API, path parameters, and messages to the user."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from nicegui import background_tasks, ui
+
+from barnabas.console.actions.action import Action
+from barnabas.console.api_client import ApiCallError, ApiClient
+from barnabas.console.security.principals import Role
+
+_RECONNECT_S = 2.0
+
+
+@dataclass(slots=True)
+class View:
+    """One open page of one user."""
+
+    api: ApiClient
+    params: dict[str, str]
+    query: dict[str, str]
+    bootstrap: str
+    read_only: bool
+    title: str
+
+    def may(self, role: Role) -> bool:
+        """Returns whether to offer actions that need this role."""
+        principal = self.api.principal
+        return not self.read_only and principal is not None and principal.may(role)
+
+    async def run(self, action: Action, done: str) -> Any:
+        """Runs an action, tells the user the result, and returns the response body.
+
+        Returns False if the action failed; the user has seen the error.
+        """
+        try:
+            body = await self.api.request(
+                action.method, action.path, body=action.body, query=action.query
+            )
+        except ApiCallError as error:
+            notify_error(error)
+            return False
+        ui.notify(done, type="positive", position="top-right")
+        return body if body is not None else True
+
+    def live(
+        self, path: str, show: Callable[[Any], Awaitable[None] | None], **query: object
+    ) -> None:
+        """Calls `show` with each event of a stream until the page is closed.
+
+        The stream is opened again after an error.
+        """
+        client = ui.context.client
+        slot = ui.context.slot
+
+        async def follow() -> None:
+            while True:
+                try:
+                    async for value in self.api.events(path, query=query):
+                        with slot:
+                            result = show(value)
+                            if result is not None:
+                                await result
+                except ApiCallError:
+                    pass  # the page keeps its last values; the next attempt may succeed
+                await asyncio.sleep(_RECONNECT_S)
+
+        task = background_tasks.create(follow(), name=f"live {path}")
+        client.on_delete(task.cancel)
+
+
+def notify_error(error: ApiCallError) -> None:
+    """Shows an error of the API for some seconds."""
+    cause = f" ({error.cause})" if error.cause else ""
+    ui.notify(
+        f"{error.code}: {error.message}{cause}",
+        type="negative",
+        position="top-right",
+        timeout=10_000,
+        close_button="Close",
+        multi_line=True,
+    )
+
+
+def show_error(error: ApiCallError) -> None:
+    """Shows an error in place of the contents of a page."""
+    with ui.card().classes("console-card").props("role=alert"):
+        with ui.row().classes("items-center"):
+            ui.icon("error", color="negative", size="28px").props("aria-hidden=true")
+            ui.label(error.code).classes("text-weight-bold")
+        ui.label(error.message).classes("console-wrap")
+        if error.cause:
+            ui.label(error.cause).classes("console-wrap console-muted")
+        ui.button("Try again", icon="refresh", on_click=lambda: ui.navigate.reload()).props(
+            "flat no-caps"
+        )

@@ -1,0 +1,1 @@
+"""Identity, roles, request checks, response headers and the audit log."""

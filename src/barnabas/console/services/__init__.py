@@ -1,0 +1,1 @@
+"""Use cases of the console, one module per subject, on the asyncio clients."""

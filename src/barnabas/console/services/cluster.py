@@ -1,0 +1,152 @@
+"""The cluster: log directories, reassignments, elections, quotas, versions."""
+
+import contextlib
+
+from barnabas.admin import ElectionType, QuotaEntity, Reassignment
+from barnabas.console.cluster_link import ClusterLink
+from barnabas.console.models.cluster import (
+    ApiVersionItem,
+    ElectionBody,
+    ElectionResult,
+    FeatureItem,
+    LogDirItem,
+    QuotaItem,
+    ReassignmentBody,
+    ReassignmentItem,
+    VersionsBody,
+)
+from barnabas.console.services.snapshots import ClusterSnapshot, ClusterSnapshots
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.ids import TopicPartition
+
+
+class ClusterService:
+    def __init__(self, link: ClusterLink, snapshots: ClusterSnapshots) -> None:
+        self._link = link
+        self._snapshots = snapshots
+
+    async def log_dirs(self) -> list[LogDirItem]:
+        snapshot = await self._snapshots.current()
+        return [
+            LogDirItem(
+                broker=broker,
+                path=item.path,
+                error=None if item.error is None else str(item.error),
+                replicas=len(item.replicas),
+                size_bytes=sum(replica.size_bytes for replica in item.replicas.values()),
+                total_bytes=item.total_bytes,
+                usable_bytes=item.usable_bytes,
+                moving=sum(replica.future for replica in item.replicas.values()),
+            )
+            for broker, directories in sorted(snapshot.log_dirs.items())
+            for item in directories
+        ]
+
+    async def reassignments(self) -> list[ReassignmentItem]:
+        found = await self._link.admin.list_partition_reassignments()
+        if found:
+            self._snapshots.discard()  # the progress needs current sizes
+        snapshot = await self._snapshots.current()
+        return [
+            ReassignmentItem(
+                topic=tp.topic,
+                partition=tp.partition,
+                replicas=list(item.replicas),
+                adding=list(item.adding),
+                removing=list(item.removing),
+                copied=copied_share(tp, item, snapshot),
+            )
+            for tp, item in sorted(found.items())
+        ]
+
+    async def reassign(self, body: ReassignmentBody) -> None:
+        """Starts a reassignment, or cancels it if there are no replicas."""
+        tp = TopicPartition(body.topic, body.partition)
+        if body.replicas is not None and len(set(body.replicas)) != len(body.replicas):
+            raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a broker is listed twice")
+        (await self._link.admin.alter_partition_reassignments({tp: body.replicas})).check()
+        self._snapshots.discard()
+
+    async def elect(self, body: ElectionBody) -> ElectionResult:
+        """Elects leaders; partitions that need no election are not counted."""
+        kind = ElectionType.PREFERRED if body.kind == "preferred" else ElectionType.UNCLEAN
+        wanted = None if body.topic is None else await self._partitions(body)
+        results = await self._link.admin.elect_leaders(kind, wanted)
+        self._snapshots.discard()
+        errors = {
+            str(tp): str(error)
+            for tp, error in results.errors.items()
+            if not (isinstance(error, BrokerError) and error.code is ErrorCode.ELECTION_NOT_NEEDED)
+        }
+        return ElectionResult(elected=len(results.ok), errors=errors)
+
+    async def quotas(self) -> list[QuotaItem]:
+        found = await self._link.admin.describe_client_quotas()
+        return [
+            QuotaItem(user=entity.user, client_id=entity.client_id, ip=entity.ip, values={**values})
+            for entity, values in sorted(found.items(), key=lambda item: str(item[0]))
+        ]
+
+    async def alter_quota(self, body: QuotaItem) -> None:
+        """Sets the quotas of an entity; None removes one."""
+        entity = QuotaEntity(body.user, body.client_id, body.ip)
+        if not list(entity.parts()):
+            raise BrokerError(ErrorCode.INVALID_REQUEST, "a user, a client id or an ip is required")
+        (await self._link.admin.alter_client_quotas({entity: body.values})).check()
+
+    async def versions(self, broker: int | None) -> VersionsBody:
+        apis = await self._link.admin.describe_api_versions(broker)
+        features = await self._link.admin.describe_features(broker)
+        return VersionsBody(
+            apis=[
+                ApiVersionItem(
+                    key=item.key,
+                    name=item.name,
+                    min_version=item.min_version,
+                    max_version=item.max_version,
+                )
+                for item in apis
+            ],
+            features=[
+                FeatureItem(
+                    name=name,
+                    supported=f"{item.min_version} to {item.max_version}",
+                    finalized=(
+                        str(features.finalized[name].max_version)
+                        if name in features.finalized
+                        else None
+                    ),
+                )
+                for name, item in sorted(features.supported.items())
+            ],
+        )
+
+    async def _partitions(self, body: ElectionBody) -> list[TopicPartition]:
+        assert body.topic is not None
+        if body.partition is not None:
+            return [TopicPartition(body.topic, body.partition)]
+        topic = await self._link.admin.describe_topic(body.topic)
+        return [TopicPartition(topic.name, item.partition) for item in topic.partitions]
+
+
+def copied_share(tp: TopicPartition, item: Reassignment, snapshot: ClusterSnapshot) -> float | None:
+    """Returns the share of bytes that the slowest new replica has, from the log directories."""
+    sizes: dict[int, int] = {}
+    for broker, directories in snapshot.log_dirs.items():
+        for directory in directories:
+            with contextlib.suppress(KeyError):
+                sizes[broker] = directory.replicas[tp].size_bytes
+    complete = [broker for broker in item.replicas if broker not in item.adding]
+    old = max((sizes.get(broker, 0) for broker in complete), default=0)
+    if not item.adding or old == 0:
+        return None
+    return min(min(sizes.get(broker, 0) / old for broker in item.adding), 1.0)
+
+
+def is_unsupported(error: BarnabasError) -> bool:
+    """Returns whether an error means that the cluster does not have the function."""
+    return isinstance(error, BrokerError) and error.code in (
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.SECURITY_DISABLED,
+    )

@@ -1,0 +1,1 @@
+"""Dead letters: their reasons, and sending them back exactly once."""

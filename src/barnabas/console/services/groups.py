@@ -1,0 +1,378 @@
+"""Groups: list and describe with lag, remove members, delete, rebalances.
+
+The offsets of all groups are read together and kept for a short time, so the pages of a list and
+several users share one read. The age of uncommitted records needs a fetch per partition; an offset
+that has not moved is not fetched again.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from barnabas.admin import (
+    LATEST,
+    GroupDescription,
+    GroupListing,
+    GroupMember,
+    MemberDescription,
+)
+from barnabas.console.cluster_link import ClusterLink
+from barnabas.console.models.common import ListPage, ListQuery, select_page
+from barnabas.console.models.groups import (
+    AssignedPartition,
+    GroupDetail,
+    GroupPartitionBody,
+    GroupSummary,
+    LagBody,
+    MemberBody,
+    RebalancesBody,
+    RemovedMembersBody,
+    RemoveMembersBody,
+)
+from barnabas.console.services.group_lag import (
+    LagHistory,
+    PartitionLag,
+    partition_lags,
+    total_lag,
+)
+from barnabas.console.services.rebalances import RebalanceReader
+from barnabas.model.clock import Clock
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.ids import TopicPartition
+from barnabas.model.java_hash import coordinator_partition
+from barnabas.model.topic_names import OFFSETS_TOPIC
+
+MAX_AGE_S = 2.0
+_SMALL_FETCH = 16 << 10
+_MAX_SINGLE_FETCHES = 20
+_MAX_KNOWN_TIMESTAMPS = 100_000
+_TIMELINE_BYTES = 64 << 20
+_FETCH_BYTES = 4 << 20
+Offsets = dict[TopicPartition, OffsetAndMetadata]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsSnapshot:
+    """All groups with their committed offsets at one time."""
+
+    taken_s: float
+    listings: tuple[GroupListing, ...]
+    offsets: Mapping[str, Offsets]
+    ends: Mapping[TopicPartition, int]
+
+
+class GroupService:
+    """Reads and changes groups of the cluster."""
+
+    def __init__(self, link: ClusterLink, clock: Clock, now: Callable[[], float]) -> None:
+        self._link = link
+        self._clock = clock
+        self._now = now
+        self._history = LagHistory()
+        self._oldest: dict[tuple[TopicPartition, int], int] = {}
+        self._newest: GroupsSnapshot | None = None
+        self._lock = asyncio.Lock()
+
+    async def list_groups(self, query: ListQuery) -> ListPage[GroupSummary]:
+        """Returns a page of groups; the lag in seconds is added for the rows of the page."""
+        snapshot = await self.snapshot()
+        text = query.search.lower()
+        rows = [
+            self._summary(listing, snapshot)
+            for listing in snapshot.listings
+            if text in listing.group_id.lower()
+        ]
+        page = select_page(rows, query, "name")
+        return page.model_copy(update={"items": await self._with_seconds(page.items, snapshot)})
+
+    async def describe(self, group: str) -> GroupDetail:
+        """Returns members, partitions and lag of one group."""
+        admin = self._link.admin
+        description, offsets = await asyncio.gather(
+            admin.describe_group(group), admin.list_group_offsets([group])
+        )
+        committed = offsets[group]
+        owners = {
+            topic_partition: member.member_id
+            for member in description.members
+            for topic_partition in member.assignment
+        }
+        ends = await self._ends({*committed, *owners})
+        lags = await self._lags(committed, owners, ends)
+        return _detail(description, lags, owners, committed, self._lag_body(group, lags))
+
+    async def delete(self, group: str) -> None:
+        """Deletes a group without members, with its committed offsets."""
+        (await self._link.admin.delete_groups([group])).check()
+        self._newest = None
+
+    async def delete_offsets(self, group: str, topic: str) -> int:
+        """Deletes the committed offsets of one topic and returns their number."""
+        found = (await self._link.admin.list_group_offsets([group]))[group]
+        chosen = [item for item in found if item.topic == topic]
+        if not chosen:
+            raise BrokerError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+                f"group {group!r} has no committed offset in topic {topic!r}",
+            )
+        (await self._link.admin.delete_group_offsets(group, chosen)).check()
+        self._newest = None
+        return len(chosen)
+
+    async def remove_members(self, group: str, body: RemoveMembersBody) -> RemovedMembersBody:
+        """Removes members; clients that are still running join again."""
+        described = await self._link.admin.describe_group(group)
+        chosen = _chosen_members(described.members, body.members, group)
+        results = await self._link.admin.remove_group_members(group, chosen, reason=body.reason)
+        errors = {
+            member.instance_id or member.member_id: str(error)
+            for member, error in results.errors.items()
+        }
+        return RemovedMembersBody(removed=len(results.ok), errors=errors)
+
+    async def rebalances(self, group: str) -> RebalancesBody:
+        """Returns the rebalances that the records of the coordinator show, the newest first."""
+        topics = await self._link.admin.list_topics(internal=True)
+        count = len(await self._link.simple_consumer.partitions(OFFSETS_TOPIC))
+        reader = RebalanceReader(group, {bytes(item.topic_id): item.name for item in topics})
+        whole = await self._scan(coordinator_partition(group, count), reader)
+        first = reader.first_generation
+        complete = whole and not reader.left_out and first is not None and first <= 1
+        return RebalancesBody(group=group, items=reader.rebalances(), complete=complete)
+
+    async def snapshot(self) -> GroupsSnapshot:
+        """Returns all groups with committed offsets and log ends, at most MAX_AGE_S old."""
+        async with self._lock:
+            newest = self._newest
+            if newest is None or self._now() - newest.taken_s > MAX_AGE_S:
+                newest = self._newest = await self._read()
+        return newest
+
+    # -- inside --------------------------------------------------------------------------------
+
+    async def _read(self) -> GroupsSnapshot:
+        taken = self._now()
+        listings = await self._link.admin.list_groups()
+        names = [item.group_id for item in listings]
+        found = await self._link.admin.list_group_offsets(names)
+        offsets = found.ok
+        ends = await self._ends({item for part in offsets.values() for item in part})
+        self._history.keep(names)
+        return GroupsSnapshot(taken, tuple(listings), offsets, ends)
+
+    async def _ends(self, topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Returns log end offsets; partitions of deleted topics and without leader are left out."""
+        wanted = list(topic_partitions)
+        if not wanted:
+            return {}
+        topics = {item.topic for item in wanted}
+        there = (await self._link.admin.describe_topics(topics)).ok
+        known = {item: LATEST for item in wanted if item.topic in there}
+        listed = (await self._link.admin.list_offsets(known)).ok if known else {}
+        return {item: found.offset for item, found in listed.items() if found.offset is not None}
+
+    def _summary(self, listing: GroupListing, snapshot: GroupsSnapshot) -> GroupSummary:
+        committed = snapshot.offsets.get(listing.group_id, {})
+        lags = partition_lags(_numbers(committed), (), snapshot.ends, {}, 0)
+        total = total_lag(lags)
+        trend = self._history.add(listing.group_id, total.records, snapshot.taken_s)
+        return GroupSummary(
+            name=listing.group_id,
+            type=str(listing.type),
+            state=str(listing.state),
+            protocol=listing.protocol_type,
+            topics=len({item.topic for item in committed}),
+            lag=total.records if committed else None,
+            change_per_second=trend.change_per_second,
+            catch_up_seconds=trend.catch_up_seconds if committed else None,
+        )
+
+    async def _with_seconds(
+        self, rows: list[GroupSummary], snapshot: GroupsSnapshot
+    ) -> list[GroupSummary]:
+        names = [row.name for row in rows]
+        described = (await self._link.admin.describe_groups(names)).ok
+        return [await self._with_second(row, snapshot, described.get(row.name)) for row in rows]
+
+    async def _with_second(
+        self, row: GroupSummary, snapshot: GroupsSnapshot, description: GroupDescription | None
+    ) -> GroupSummary:
+        committed = snapshot.offsets.get(row.name, {})
+        total = total_lag(await self._lags(committed, (), snapshot.ends))
+        return row.model_copy(
+            update={
+                "lag_seconds": total.seconds if committed else None,
+                "members": None if description is None else len(description.members),
+            }
+        )
+
+    async def _lags(
+        self,
+        committed: Offsets,
+        assigned: Iterable[TopicPartition],
+        ends: Mapping[TopicPartition, int],
+    ) -> list[PartitionLag]:
+        numbers = _numbers(committed)
+        behind = {
+            item: offset for item, offset in numbers.items() if offset < ends.get(item, offset)
+        }
+        oldest = await self._timestamps(behind)
+        return partition_lags(numbers, assigned, ends, oldest, self._clock.now_ms())
+
+    async def _timestamps(self, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Returns timestamps of the records at these offsets, where they can be read."""
+        missing = {item: at for item, at in offsets.items() if (item, at) not in self._oldest}
+        if missing:
+            if len(self._oldest) > _MAX_KNOWN_TIMESTAMPS:
+                self._oldest.clear()
+            for item, timestamp in (await self._fetch_timestamps(missing)).items():
+                self._oldest[item, missing[item]] = timestamp
+        return {
+            item: self._oldest[item, at]
+            for item, at in offsets.items()
+            if (item, at) in self._oldest
+        }
+
+    async def _fetch_timestamps(
+        self, offsets: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, int]:
+        """Reads the first record of each partition.
+
+        A broker returns a batch that is larger than the fetch size only for the first partition of
+        a request, so partitions without a result are fetched again, one by one.
+        """
+        found = await self._fetch_first(offsets, _SMALL_FETCH)
+        missing = [item for item in offsets if item not in found]
+        for item in missing[:_MAX_SINGLE_FETCHES]:
+            found.update(await self._fetch_first({item: offsets[item]}, _SMALL_FETCH))
+        return found
+
+    async def _fetch_first(
+        self, offsets: Mapping[TopicPartition, int], fetch_size: int
+    ) -> dict[TopicPartition, int]:
+        try:
+            fetched = await self._link.simple_consumer.fetch_many(offsets, fetch_size)
+        except BarnabasError:
+            return {}  # the lag in seconds is shown as unknown
+        found = {}
+        for item, batches in fetched.items():
+            if isinstance(batches, BrokerError):
+                continue
+            records, _ = batches.decode()
+            record = next((one for one in records if one.offset >= offsets[item]), None)
+            if record is not None and record.timestamp >= 0:
+                found[item] = record.timestamp
+        return found
+
+    def _lag_body(self, group: str, lags: list[PartitionLag]) -> LagBody:
+        total = total_lag(lags)
+        trend = self._history.add(group, total.records, self._now())
+        return LagBody(
+            records=total.records,
+            seconds=total.seconds,
+            change_per_second=trend.change_per_second,
+            catch_up_seconds=trend.catch_up_seconds,
+        )
+
+    async def _scan(self, partition: int, reader: RebalanceReader) -> bool:
+        """Reads the newest part of a partition; returns whether that was all of it."""
+        consumer = self._link.simple_consumer
+        position = start = await consumer.earliest_offset(OFFSETS_TOPIC, partition)
+        end = await consumer.latest_offset(OFFSETS_TOPIC, partition)
+        bytes_left = _TIMELINE_BYTES
+        while position < end and bytes_left > 0:
+            batches = await consumer.fetch(OFFSETS_TOPIC, partition, position, _FETCH_BYTES)
+            records, following = batches.decode()
+            for record in records:
+                bytes_left -= len(record.key or b"") + len(record.value or b"")
+                reader.read(record.key, record.value, record.timestamp, record.headers)
+            if following <= position:
+                break
+            position = following
+            await asyncio.sleep(0)
+        return start == 0 and position >= end
+
+
+def _numbers(committed: Offsets) -> dict[TopicPartition, int]:
+    return {item: at.offset for item, at in committed.items()}
+
+
+def _chosen_members(
+    members: Iterable[MemberDescription], wanted: list[str] | None, group: str
+) -> list[GroupMember]:
+    known = {member.member_id: member for member in members}
+    known.update({member.instance_id: member for member in members if member.instance_id})
+    names = list(dict.fromkeys(known)) if wanted is None else wanted
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise BrokerError(
+            ErrorCode.UNKNOWN_MEMBER_ID, f"group {group!r} has no member {', '.join(missing)}"
+        )
+    # A static member is identified by its instance id: its member id changes (KIP-345).
+    return list(
+        dict.fromkeys(
+            GroupMember(instance_id=known[name].instance_id)
+            if known[name].instance_id
+            else GroupMember(known[name].member_id)
+            for name in names
+        )
+    )
+
+
+def _detail(
+    description: GroupDescription,
+    lags: Iterable[PartitionLag],
+    owners: Mapping[TopicPartition, str],
+    committed: Offsets,
+    lag: LagBody,
+) -> GroupDetail:
+    coordinator = description.coordinator
+    return GroupDetail(
+        name=description.group_id,
+        type=str(description.type),
+        state=str(description.state),
+        protocol=description.protocol_type,
+        assignor=description.assignor,
+        coordinator=None if coordinator is None else coordinator.id,
+        epoch=description.group_epoch,
+        members=[_member(member) for member in description.members],
+        partitions=[
+            GroupPartitionBody(
+                topic=item.topic_partition.topic,
+                partition=item.topic_partition.partition,
+                committed=item.committed,
+                log_end=item.log_end,
+                lag=item.records,
+                lag_seconds=item.seconds,
+                member=owners.get(item.topic_partition),
+                metadata=_metadata(committed.get(item.topic_partition)),
+            )
+            for item in lags
+        ],
+        lag=lag,
+    )
+
+
+def _metadata(committed: OffsetAndMetadata | None) -> str:
+    return "" if committed is None else committed.metadata or ""
+
+
+def _member(member: MemberDescription) -> MemberBody:
+    target = member.target_assignment
+    return MemberBody(
+        member_id=member.member_id,
+        instance_id=member.instance_id,
+        client_id=member.client_id,
+        host=member.host.lstrip("/"),
+        epoch=member.member_epoch,
+        assigned=_assigned(member.assignment),
+        target=None if target is None else _assigned(target),
+    )
+
+
+def _assigned(partitions: Iterable[TopicPartition]) -> list[AssignedPartition]:
+    return [
+        AssignedPartition(topic=topic, partition=number) for topic, number in sorted(partitions)
+    ]

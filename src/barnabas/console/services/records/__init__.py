@@ -1,0 +1,1 @@
+"""Records of topics: browse, search, decode, produce and export, without loading a topic."""

@@ -1,0 +1,110 @@
+"""Log entries as bodies of the API."""
+
+from barnabas.console.models.records import (
+    DETAIL_CHARS,
+    MAX_TEXT,
+    PREVIEW_CHARS,
+    BatchBody,
+    RawField,
+    RawHeader,
+    RecordBody,
+    RecordDetail,
+    RecordField,
+    RecordHeader,
+)
+from barnabas.console.services.records.decoding import Decoded, DecodedRecord
+from barnabas.console.services.records.log_entries import LogEntry
+from barnabas.console.services.records.text_views import encode_bytes, hex_dump, visible
+
+_HEADER_CHARS = 2000
+
+
+def record_body(
+    entry: LogEntry, decoded: DecodedRecord, max_chars: int = PREVIEW_CHARS
+) -> RecordBody:
+    """Returns an entry with texts of at most `max_chars` characters; more are for one record."""
+    indent = 2 if max_chars > PREVIEW_CHARS else None
+    batch = entry.batch
+    return RecordBody(
+        topic=entry.topic,
+        partition=entry.partition,
+        offset=entry.offset,
+        timestamp=entry.timestamp,
+        timestamp_type="LogAppendTime" if entry.append_time else "CreateTime",
+        key=_field(entry.key, decoded.key, max_chars, indent),
+        value=_field(entry.value, decoded.value, max_chars, indent),
+        headers=[header_body(name, value) for name, value in entry.headers],
+        size_bytes=entry.size_bytes,
+        transaction=entry.transaction,  # type: ignore[arg-type]  # one of the three states
+        control=entry.control,
+        problem=entry.problem,
+        batch=BatchBody(
+            base_offset=batch.base_offset,
+            last_offset=batch.last_offset,
+            records=batch.records,
+            size_bytes=batch.size_bytes,
+            magic=batch.magic,
+            codec=batch.codec,
+            leader_epoch=batch.leader_epoch,
+            producer_id=batch.producer_id,
+            producer_epoch=batch.producer_epoch,
+            base_sequence=batch.base_sequence,
+            transactional=batch.transactional,
+            max_timestamp=batch.max_timestamp,
+        ),
+    )
+
+
+def record_detail(entry: LogEntry, decoded: DecodedRecord) -> RecordDetail:
+    """Returns one record for its own page, with its bytes if they can be edited."""
+    record = record_body(entry, decoded, DETAIL_CHARS)
+    if entry.size_bytes > MAX_TEXT:
+        return RecordDetail(record=record)
+    return RecordDetail(
+        record=record,
+        raw_key=_raw(entry.key),
+        raw_value=_raw(entry.value),
+        raw_headers=[
+            RawHeader(name=visible(name), value=_raw(value)) for name, value in entry.headers
+        ],
+    )
+
+
+def header_body(name: str, value: bytes | None) -> RecordHeader:
+    if value is None:
+        return RecordHeader(
+            name=visible(name), value=RecordField(format="null", text="", size=None)
+        )
+    form = "text"
+    try:
+        text = visible(value[: 4 * _HEADER_CHARS].decode())
+    except UnicodeDecodeError:
+        form, text = "hex", hex_dump(value)
+    field = RecordField(
+        format=form,
+        text=text[:_HEADER_CHARS],
+        size=len(value),
+        truncated=len(text) > _HEADER_CHARS or len(value) > 4 * _HEADER_CHARS,
+    )
+    return RecordHeader(name=visible(name), value=field)
+
+
+def _field(data: bytes | None, decoded: Decoded, max_chars: int, indent: int | None) -> RecordField:
+    if decoded.format == "text":
+        text = visible(str(decoded.value)[: max_chars + 1])
+    else:
+        text = decoded.text(indent)
+    shortened = decoded.format == "hex" and len(data or b"") > 16 * (text.count("\n") + 1)
+    return RecordField(
+        format=decoded.format,
+        text=text[:max_chars],
+        size=None if data is None else len(data),
+        truncated=len(text) > max_chars or shortened,
+        schema_id=decoded.schema_id,
+        problem=decoded.problem,
+    )
+
+
+def _raw(data: bytes | None) -> RawField:
+    text, encoding = encode_bytes(data)
+    return RawField(text=text, encoding=encoding)  # type: ignore[arg-type]  # UTF8 or BASE64

@@ -1,0 +1,180 @@
+"""Decodes keys and values for people: JSON, text, Avro, Protobuf, internal records, or hex.
+
+`auto` tries in this order: records of the coordinators' topics, values with a schema id if a
+registry is configured, JSON, text, hex. A chosen format that does not fit falls back to hex and
+names the reason. Values above `MAX_PARSED_BYTES` are not parsed.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from barnabas.console.services.records.internal_topics import decode_internal
+from barnabas.console.services.records.log_entries import LogEntry
+from barnabas.console.services.records.schema_registry import (
+    FRAME_BYTES,
+    Decode,
+    SchemaError,
+    SchemaRegistry,
+    avro_decoder,
+    schema_id,
+)
+from barnabas.console.services.records.text_views import MAX_HEX_BYTES, hex_dump, visible
+
+Format = Literal["auto", "json", "text", "avro", "protobuf", "hex"]
+MAX_PARSED_BYTES = 1024 * 1024
+_JSON_START = frozenset(b'{["-0123456789tfn')
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """`value` is a JSON value for structured formats and text otherwise."""
+
+    format: str
+    value: Any
+    schema_id: int | None = None
+    problem: str | None = None
+
+    def text(self, indent: int | None = None) -> str:
+        """Returns a text that is safe to show."""
+        if self.format in ("text", "hex", "null"):
+            return visible(str(self.value))
+        try:
+            return visible(json.dumps(self.value, ensure_ascii=False, indent=indent, default=str))
+        except RecursionError:
+            return "(too deeply nested to show)"
+
+
+NULL = Decoded("null", "")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedRecord:
+    key: Decoded
+    value: Decoded
+
+
+class RecordDecoder:
+    """Decodes records with one choice of formats.
+
+    Args:
+        avro_schema: The schema of values without a registry, for the format avro.
+    """
+
+    def __init__(
+        self,
+        registry: SchemaRegistry | None = None,
+        key_format: Format = "auto",
+        value_format: Format = "auto",
+        avro_schema: str | None = None,
+    ) -> None:
+        self._registry = registry
+        self._formats = (key_format, value_format)
+        self._avro: Decode | None = None if avro_schema is None else avro_decoder(avro_schema)
+
+    async def prepare(self, entries: Iterable[LogEntry]) -> None:
+        """Reads the schemas that the entries name."""
+        if self._registry is None:
+            return
+        numbers = {
+            number
+            for entry in entries
+            for data in (entry.key, entry.value)
+            if data is not None and (number := schema_id(data)) is not None
+        }
+        await self._registry.load(numbers)
+
+    def decode(self, entry: LogEntry) -> DecodedRecord:
+        if self._formats == ("auto", "auto"):
+            found = decode_internal(entry.topic, entry.key, entry.value)
+            if found is not None:
+                value = NULL if found[1] is None else Decoded("internal", found[1])
+                return DecodedRecord(Decoded("internal", found[0]), value)
+        if entry.control is not None:
+            return DecodedRecord(NULL, self._field(entry.value, "text"))
+        return DecodedRecord(
+            self._field(entry.key, self._formats[0]), self._field(entry.value, self._formats[1])
+        )
+
+    def _field(self, data: bytes | None, form: Format) -> Decoded:
+        if data is None:
+            return NULL
+        if form == "auto":
+            return self._registered(data) or _plain(data)
+        try:
+            return self._as(form, data)
+        except (ValueError, LookupError, SchemaError) as error:
+            return _hex(data, f"the bytes are not {form}: {error}")
+
+    def _as(self, form: Format, data: bytes) -> Decoded:
+        match form:
+            case "hex":
+                return _hex(data)
+            case "text":
+                return Decoded("text", data.decode(errors="backslashreplace"))
+            case "json":
+                return Decoded("json", _parsed(data))
+            case "avro" if self._avro is not None:
+                value = _guarded(self._avro, data[FRAME_BYTES:] if data[:1] == b"\0" else data)
+                return Decoded("avro", value, schema_id(data))
+        found = self._registered(data)
+        if found is None or found.format == "hex":
+            raise ValueError(_no_schema(form, found))
+        return found
+
+    def _registered(self, data: bytes) -> Decoded | None:
+        """Decodes by the registry; None if the bytes name no schema that is known."""
+        number = schema_id(data)
+        if number is None or self._registry is None:
+            return None
+        try:
+            schema = self._registry.known(number)
+            if schema is None:
+                return None
+            if len(data) > MAX_PARSED_BYTES:
+                return _hex(data, "too large to decode", number)
+            value = _guarded(schema.decode, data[FRAME_BYTES:])
+            return Decoded(schema.kind, value, number)
+        except (SchemaError, ValueError) as error:
+            return _hex(data, str(error), number)
+
+
+def _no_schema(form: Format, found: Decoded | None) -> str:
+    if found is not None and found.problem:
+        return found.problem
+    if form == "avro":
+        return "give the schema, or configure a schema registry"
+    return "configure a schema registry"
+
+
+def _guarded(decode: Callable[[bytes], Any], data: bytes) -> Any:
+    try:
+        return decode(data)
+    except Exception as error:  # noqa: BLE001 - invalid bytes raise many kinds of errors
+        raise ValueError(f"does not match its schema: {error!r}") from None
+
+
+def _plain(data: bytes) -> Decoded:
+    if data[:1] and data[0] in _JSON_START and len(data) <= MAX_PARSED_BYTES:
+        try:
+            return Decoded("json", _parsed(data))
+        except ValueError:
+            pass
+    try:
+        return Decoded("text", data.decode())
+    except UnicodeDecodeError:
+        return _hex(data)
+
+
+def _parsed(data: bytes) -> Any:
+    if len(data) > MAX_PARSED_BYTES:
+        raise ValueError(f"{len(data)} bytes are too many to parse")
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("too deeply nested") from None
+
+
+def _hex(data: bytes, problem: str | None = None, number: int | None = None) -> Decoded:
+    return Decoded("hex", hex_dump(data[:MAX_HEX_BYTES]), number, problem)

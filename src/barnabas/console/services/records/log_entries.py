@@ -1,0 +1,219 @@
+"""Reads every record of fetched batches with its batch and the state of its transaction.
+
+Unlike a consumer's decoder this keeps control records and records of aborted transactions: a person
+who looks at a log wants to see them. A batch that cannot be decoded becomes one entry with the
+reason, so that the records after it can still be read.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from barnabas.clients.simple.fetched import FetchedBatches
+from barnabas.model.errors import CorruptRecordError
+from barnabas.model.records import Header, TimestampType
+from barnabas.records.batch import (
+    LOG_OVERHEAD,
+    MAGIC,
+    MAGIC_OFFSET,
+    BatchHeader,
+    crc_ok,
+    parse_header,
+)
+from barnabas.records.control import ControlType, decode_control_type, decode_end_marker
+from barnabas.records.legacy import MIN_MESSAGE_SIZE, decode_message
+from barnabas.records.reader import iter_raw
+
+COMMITTED, ABORTED, OPEN = "committed", "aborted", "open"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryBatch:
+    """The batch of an entry; fields that a message set of magic 0 or 1 lacks are -1."""
+
+    base_offset: int
+    last_offset: int
+    records: int
+    size_bytes: int
+    magic: int
+    codec: str
+    leader_epoch: int = -1
+    producer_id: int = -1
+    producer_epoch: int = -1
+    base_sequence: int = -1
+    transactional: bool = False
+    max_timestamp: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One record of a partition.
+
+    `transaction` is None, committed, aborted or open (not visible to `read_committed` consumers
+    yet); `control` is None, commit or abort; `problem` is the reason why the batch cannot be
+    decoded.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    append_time: bool
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...]
+    batch: EntryBatch
+    transaction: str | None = None
+    control: str | None = None
+    problem: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of key, value and headers."""
+        size = len(self.key or b"") + len(self.value or b"")
+        return size + sum(len(name) + len(value or b"") for name, value in self.headers)
+
+
+def log_entries(fetched: FetchedBatches) -> tuple[list[LogEntry], int]:
+    """Returns the entries from the fetched offset on and the next offset to fetch."""
+    walk = _Walk(fetched)
+    entries: list[LogEntry] = []
+    for part in walk.batches():
+        entries.extend(entry for entry in part if entry.offset >= fetched.fetch_offset)
+    return entries, walk.next_offset
+
+
+class _Walk:
+    """One pass over the batches of a fetch response."""
+
+    def __init__(self, fetched: FetchedBatches) -> None:
+        self._fetched = fetched
+        self._data = fetched.data
+        self._aborted = sorted(fetched.aborted or (), key=lambda item: item[1], reverse=True)
+        self._aborting: set[int] = set()
+        self.next_offset = fetched.fetch_offset
+
+    def batches(self) -> Iterator[list[LogEntry]]:
+        position = 0
+        while (size := self._size_at(position)) > 0:
+            if self._data[position + MAGIC_OFFSET] == MAGIC:
+                yield self._batch(position)
+            else:
+                yield self._message(self._data[position : position + size])
+            position += size
+
+    def _size_at(self, position: int) -> int:
+        """Returns the size of the whole batch at a position; 0 if there is none."""
+        left = len(self._data) - position
+        if left <= MAGIC_OFFSET:
+            return 0
+        length = int.from_bytes(self._data[position + 8 : position + 12], "big", signed=True)
+        if length < MIN_MESSAGE_SIZE:
+            raise CorruptRecordError(f"a batch length of {length}")
+        return LOG_OVERHEAD + length if LOG_OVERHEAD + length <= left else 0
+
+    def _batch(self, position: int) -> list[LogEntry]:
+        header = parse_header(self._data, position)
+        self.next_offset = max(self.next_offset, header.next_offset)
+        info = _info(header)
+        try:
+            if not crc_ok(self._data, position, header):
+                raise CorruptRecordError("the checksum of the batch is wrong")
+            raw = iter_raw(self._data, position, header, self._fetched.max_decompressed)
+        except CorruptRecordError as error:
+            return [self._broken(info, str(error))]
+        state = self._transaction_state(header)
+        append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
+        entries = []
+        for record in raw:
+            control = _control(record.key) if header.is_control else None
+            if control == ABORTED:
+                self._aborting.discard(header.producer_id)
+            entries.append(
+                LogEntry(
+                    *self._fetched.partition, record.offset, record.timestamp, append_time,
+                    record.key, _marker_text(record.key, record.value) if control else record.value,
+                    record.headers, info, None if control else state,
+                    {COMMITTED: "commit", ABORTED: "abort"}.get(control or "", control),
+                )
+            )  # fmt: skip
+        return entries
+
+    def _transaction_state(self, header: BatchHeader) -> str | None:
+        while self._aborted and self._aborted[-1][1] <= header.last_offset:
+            self._aborting.add(self._aborted.pop()[0])
+        if not header.is_transactional:
+            return None
+        stable = self._fetched.last_stable_offset
+        if header.base_offset >= stable and (stable >= 0 or self._fetched.aborted is None):
+            return OPEN
+        return ABORTED if header.producer_id in self._aborting else COMMITTED
+
+    def _message(self, data: memoryview) -> list[LogEntry]:
+        offset = int.from_bytes(data[:8], "big", signed=True)
+        magic = data[MAGIC_OFFSET]
+        info = EntryBatch(offset, offset, 1, len(data), magic, "unknown")
+        try:
+            found = decode_message(data, max_decompressed=self._fetched.max_decompressed)
+        except CorruptRecordError as error:
+            self.next_offset = max(self.next_offset, offset + 1)
+            return [self._broken(info, str(error))]
+        self.next_offset = max(self.next_offset, found.next_offset)
+        first = found.records[0].offset
+        codec = "none" if len(found.records) == 1 else "compressed"
+        info = EntryBatch(first, found.next_offset - 1, len(found.records), len(data), magic, codec)
+        append_time = found.timestamp_type is TimestampType.LOG_APPEND_TIME
+        return [
+            LogEntry(
+                *self._fetched.partition, record.offset, record.timestamp, append_time,
+                record.key, record.value, (), info,
+            )
+            for record in found.records
+        ]  # fmt: skip
+
+    def _broken(self, info: EntryBatch, problem: str) -> LogEntry:
+        offset = max(info.base_offset, self._fetched.fetch_offset)
+        return LogEntry(
+            *self._fetched.partition, offset, info.max_timestamp, False, None, None, (), info,
+            problem=problem,
+        )  # fmt: skip
+
+
+def _info(header: BatchHeader) -> EntryBatch:
+    return EntryBatch(
+        header.base_offset,
+        header.last_offset,
+        header.records_count,
+        header.size,
+        header.magic,
+        _codec_name(header),
+        header.partition_leader_epoch,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        header.is_transactional,
+        header.max_timestamp,
+    )
+
+
+def _codec_name(header: BatchHeader) -> str:
+    try:
+        return header.codec.name.lower()
+    except CorruptRecordError as error:
+        return str(error)
+
+
+def _control(key: bytes | None) -> str:
+    try:
+        kind = decode_control_type(key)
+    except CorruptRecordError:
+        return "control"
+    return {ControlType.COMMIT: COMMITTED, ControlType.ABORT: ABORTED}.get(kind, "control")
+
+
+def _marker_text(key: bytes | None, value: bytes | None) -> bytes | None:
+    """Returns a readable text for the value of an end marker."""
+    try:
+        marker = decode_end_marker(key, value)
+    except CorruptRecordError:
+        return value
+    return value if marker is None else b"coordinator epoch %d" % marker.coordinator_epoch

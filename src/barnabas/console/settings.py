@@ -1,0 +1,70 @@
+"""Settings of a console: where it listens, who may use it, and the cluster behind it."""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from barnabas.model.errors import ConfigError
+
+DEFAULT_PORT = 8080
+LoginMethod = Literal["none", "scram", "proxy"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSettings:
+    """All settings of one console process.
+
+    `client` has Kafka's client keys (`bootstrap.servers`, `security.protocol`, …). `roles` maps
+    user names to role names; `default_role` is the role of every other user who has logged in.
+    """
+
+    client: Mapping[str, str]
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    read_only: bool = False
+    login: LoginMethod = "none"
+    proxy_header: str = "X-Forwarded-User"
+    trusted_proxies: tuple[str, ...] = ("127.0.0.1", "::1")
+    roles: Mapping[str, str] = field(default_factory=dict)
+    default_role: str = "read"
+    public_host: str | None = None
+    audit_log: Path | None = None
+    zookeeper: str | None = None
+    schema_registry: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.login == "none" and not is_loopback(self.host):
+            raise ConfigError(
+                f"--host {self.host}: other machines could use the console without a login; "
+                "add --login scram or --login proxy"
+            )
+
+    @property
+    def bootstrap(self) -> str:
+        return self.client["bootstrap.servers"]
+
+    @property
+    def allowed_hosts(self) -> frozenset[str]:
+        """Names that the Host header of a request may have, without the port."""
+        names = {"localhost", "127.0.0.1", "[::1]", _bracketed(self.host)}
+        return frozenset(names | ({self.public_host} if self.public_host else set()))
+
+
+def is_loopback(host: str) -> bool:
+    """Returns whether only this machine can reach an address.
+
+    >>> is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("db1")
+    (True, True, False, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

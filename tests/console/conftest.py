@@ -1,0 +1,64 @@
+"""One broker, one console process and one headless Chromium for all tests of the pages.
+
+The tests are one xdist group, so that a run starts each of them once. Without Chromium and its
+driver they are skipped.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.console.browser import WIDE, Browser
+from support.console.process import ConsoleProcess
+
+from barnabas import Admin
+
+
+def pytest_collection_modifyitems(items):
+    here = Path(__file__).parent
+    for item in items:
+        if here in Path(item.path).parents:
+            item.add_marker(pytest.mark.integration)
+            item.add_marker(pytest.mark.xdist_group("console"))
+
+
+@pytest.fixture(scope="session")
+def console(broker):
+    running = ConsoleProcess(broker.bootstrap_servers)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def admin(broker):
+    with Admin({"bootstrap.servers": broker.bootstrap_servers}) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The browser process; use the fixture `browser`."""
+    driver, program = shutil.which("chromedriver"), shutil.which("chromium")
+    if driver is None or program is None:
+        pytest.skip("no browser: the packages chromium and chromium-driver are not installed")
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    running = webdriver.Chrome(options=options, service=Service(driver))
+    yield running
+    running.quit()
+
+
+@pytest.fixture
+def browser(chromium, console):
+    """The browser at the session's console; fails the test if a page logged an error."""
+    page = Browser(chromium, console.url)
+    page.resize(WIDE)
+    page.errors()
+    yield page
+    assert page.errors() == []

@@ -1,0 +1,32 @@
+"""The overview in a real browser."""
+
+from support.console.browser import NARROW
+
+
+def test_the_overview_shows_brokers_figures_and_live_rates(browser):
+    browser.open("/")
+    browser.shows("No problems found")
+    browser.shows("embedded")
+    browser.shows("(controller)")
+    browser.wait(lambda: browser.driver.find_elements("css selector", "main canvas"))
+
+
+def test_the_overview_in_a_narrow_window_and_in_the_dark(browser):
+    browser.resize(NARROW)
+    browser.open("/")
+    browser.click("Switch between dark and light")
+    browser.wait(lambda: browser.driver.find_elements("css selector", "body.body--dark"))
+    browser.shows("Brokers")
+    assert browser.overflow() <= 0
+    browser.picture("overview-narrow-dark")
+    browser.open("/topics")
+    assert browser.driver.find_elements("css selector", "body.body--dark")  # kept in a cookie
+    browser.driver.delete_all_cookies()
+
+
+def test_navigation_by_links(browser):
+    browser.open("/")
+    for name in ("Topics", "Cluster"):
+        path = f'//nav[@aria-label="Main"]//a[.//*[text()="{name}"]]'
+        browser.wait(lambda path=path: browser.driver.find_elements("xpath", path))[0].click()
+        browser.wait(lambda name=name: browser.find("main h1").text == name)

@@ -1,0 +1,47 @@
+"""A console process for tests."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+
+
+class ConsoleProcess:
+    """`barnabas console` on a free port."""
+
+    def __init__(self, bootstrap, *arguments):
+        self.bootstrap = bootstrap
+        command = [sys.executable, "-m", "barnabas.cli.main", "console"]
+        self.process = subprocess.Popen(
+            [*command, "-b", bootstrap, "--port", "0", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        line = self.process.stdout.readline()
+        if not line.startswith("console at "):
+            raise AssertionError(f"{line!r}: {self.process.stderr.read()}")
+        self.url = line.split()[-1]
+        self._drain = threading.Thread(target=self.process.stderr.read, daemon=True)
+        self._drain.start()
+
+    def api(self, method, path, body=None):
+        request = urllib.request.Request(
+            f"{self.url}/api/v1{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as response:
+            content = response.read()
+        return json.loads(content) if content else None
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+        self._drain.join(5)
+        self.process.stdout.close()
+        self.process.stderr.close()

@@ -1,0 +1,121 @@
+"""Decoding of keys and values: formats, schema registry, text that is safe to show."""
+
+import base64
+import io
+import json
+
+import fastavro
+import httpx
+import pytest
+
+from barnabas.console.services.records.decoding import RecordDecoder
+from barnabas.console.services.records.log_entries import EntryBatch, LogEntry
+from barnabas.console.services.records.schema_registry import SchemaRegistry
+from barnabas.console.services.records.text_views import decode_bytes, encode_bytes, visible
+
+SCHEMA = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]}
+
+
+def entry(value, topic="t"):
+    batch = EntryBatch(0, 0, 1, 100, 2, "none")
+    return LogEntry(topic, 0, 0, 0, False, None, value, (), batch)
+
+
+def avro(value):
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(SCHEMA), value)
+    return out.getvalue()
+
+
+def protobuf_descriptor():
+    from google.protobuf import descriptor_pb2
+
+    file = descriptor_pb2.FileDescriptorProto(name="order.proto", package="p", syntax="proto3")
+    message = file.message_type.add(name="Order")
+    message.field.add(name="sku", number=1, type=9, label=1)
+    return base64.b64encode(file.SerializeToString()).decode()
+
+
+def registry_of(schemas):
+    calls = []
+
+    def answer(request):
+        calls.append(str(request.url))
+        number = int(request.url.path.rpartition("/")[2])
+        if number not in schemas:
+            return httpx.Response(404, json={"error_code": 40403})
+        return httpx.Response(200, json=schemas[number])
+
+    registry = SchemaRegistry("http://registry/", lambda: 0.0, httpx.MockTransport(answer))
+    return registry, calls
+
+
+@pytest.mark.parametrize(
+    ("data", "form", "text"),
+    [
+        (b'{"b": 1, "a": "\xc3\xa9"}', "json", '{"b": 1, "a": "é"}'),
+        (b"plain", "text", "plain"),
+        (b"{broken", "text", "{broken"),
+        (b"", "text", ""),
+        (None, "null", ""),
+        (b"9" * 6000, "text", "9" * 6000),
+        (b"[" * 50_000, "text", "[" * 50_000),
+    ],
+)
+def test_auto(data, form, text):
+    found = RecordDecoder().decode(entry(data)).value
+    assert (found.format, found.text()) == (form, text)
+
+
+def test_bytes_that_are_not_text_are_hex():
+    found = RecordDecoder().decode(entry(b"\xff\x00a")).value
+    assert (found.format, found.text().split()[:4]) == ("hex", ["00000000", "ff", "00", "61"])
+
+
+def test_a_chosen_format_that_does_not_fit_names_the_reason():
+    found = RecordDecoder(value_format="json").decode(entry(b"no json")).value
+    assert found.format == "hex"
+    assert found.problem.startswith("the bytes are not json")
+    found = RecordDecoder(value_format="avro").decode(entry(b"\x02")).value
+    assert "schema" in found.problem
+
+
+def test_avro_by_a_given_schema():
+    decoder = RecordDecoder(value_format="avro", avro_schema=json.dumps(SCHEMA))
+    assert decoder.decode(entry(avro({"id": 7}))).value.value == {"id": 7}
+    framed = b"\0\0\0\0\x09" + avro({"id": 8})
+    found = decoder.decode(entry(framed)).value
+    assert (found.value, found.schema_id) == ({"id": 8}, 9)
+    with pytest.raises(ValueError, match="not an Avro schema"):
+        RecordDecoder(avro_schema='{"type": "nothing"}')
+
+
+async def test_schemas_of_the_registry_are_read_once():
+    schemas = {
+        1: {"schema": json.dumps(SCHEMA)},
+        2: {"schemaType": "PROTOBUF", "schema": protobuf_descriptor()},
+    }
+    registry, calls = registry_of(schemas)
+    decoder = RecordDecoder(registry)
+    framed = [
+        b"\0\0\0\0\x01" + avro({"id": 7}),
+        b"\0\0\0\0\x02\x00" + b"\x0a\x03abc",
+        b"\0\0\0\0\x03rest",
+    ]
+    entries = [entry(data) for data in framed]
+    await decoder.prepare(entries)
+    await decoder.prepare(entries)
+    found = [decoder.decode(item).value for item in entries]
+    assert [item.format for item in found] == ["avro", "protobuf", "hex"]
+    assert (found[0].value, found[1].value) == ({"id": 7}, {"sku": "abc"})
+    assert "schema 3 cannot be read" in found[2].problem
+    assert len(calls) == 4
+
+
+def test_control_and_direction_characters_are_escaped():
+    assert visible("a\tb\n\x1b[0m\x00\u202e\ud800") == "a\tb\n\\x1b[0m\\x00\\u202e\\ud800"
+
+
+@pytest.mark.parametrize("data", [None, b"", b"text", b"\xff\xfe"])
+def test_bytes_survive_the_round_trip(data):
+    assert decode_bytes(*encode_bytes(data)) == data
