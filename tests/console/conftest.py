@@ -13,6 +13,14 @@ from support.console.process import ConsoleProcess
 
 from barnabas import Admin
 
+NO_ANIMATIONS = """
+document.addEventListener("DOMContentLoaded", () => {
+  const style = document.createElement("style");
+  style.textContent = "* { transition: none !important; animation-duration: 0s !important; }";
+  document.head.append(style);
+});
+"""
+
 
 def pytest_collection_modifyitems(items):
     here = Path(__file__).parent
@@ -50,6 +58,8 @@ def chromium():
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     running = webdriver.Chrome(options=options, service=Service(driver))
+    # A click on a dialog that is still moving would hit the element beside its target.
+    running.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": NO_ANIMATIONS})
     yield running
     running.quit()
 

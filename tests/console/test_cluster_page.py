@@ -15,15 +15,10 @@ TABS = {
 }
 
 
-def open_tab(browser, name):
-    path = f'//div[@role="tab" and normalize-space(.)="{name}"]'
-    browser.wait(lambda: browser.driver.find_elements("xpath", path))[0].click()
-
-
 def test_every_tab_shows_its_subject(browser):
     browser.open("/cluster")
     for name, text in TABS.items():
-        open_tab(browser, name)
+        browser.tab(name)
         if name == "Configuration":
             browser.fill("Search keys", "num.partitions")
         browser.shows(text)
@@ -35,11 +30,11 @@ def test_a_broker_setting_is_changed_and_reset(browser, admin):
     browser.fill("Search keys", "log.cleaner.threads")
     browser.click("Edit log.cleaner.threads")
     browser.fill("Value", "2")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.shows("Changed")
     browser.click("Edit log.cleaner.threads")
-    browser.press(browser.find(".q-dialog .q-checkbox"))
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.press(".q-dialog .q-checkbox")
+    browser.run_action()
     browser.wait(lambda: "dynamic_broker_config" not in browser.text)
 
 
@@ -48,7 +43,7 @@ def test_a_quota_is_set(browser, admin, topic_name):
     browser.click("Set a quota")
     browser.fill("User", topic_name)
     browser.fill("Value", "4096")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.shows(f"user {topic_name}")
     browser.shows("producer_byte_rate = 4096")
 
@@ -56,7 +51,7 @@ def test_a_quota_is_set(browser, admin, topic_name):
 def test_preferred_leaders_are_elected(browser):
     browser.open("/cluster?tab=Elections")
     browser.click("Elect preferred leaders")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.shows("0 leaders elected")
 
 

@@ -68,7 +68,7 @@ def test_offsets_are_reset_after_a_preview(browser, group, admin):
     browser.shows("30 records would be read again, 0 skipped")
     browser.shows("has 1 members: stop them first")
     consumer.close()
-    browser.click_run("Reset offsets")
+    browser.run_action()
     browser.shows("Offsets were reset")
     offsets = admin.list_group_offsets([name])[name]
     assert {at.offset for at in offsets.values()} == {0}
@@ -82,7 +82,7 @@ def test_a_group_is_deleted_after_its_name_was_typed(browser, group, admin):
     browser.fill(f"Type {name} to confirm", name)
     browser.shows("Copy as CLI")
     browser.picture("group-delete")
-    browser.click_run("Delete group")
+    browser.run_action()
     browser.wait(lambda: browser.driver.current_url.endswith("/groups"))
     assert name not in [item.group_id for item in admin.list_groups()]
 

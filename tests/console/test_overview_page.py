@@ -27,6 +27,5 @@ def test_the_overview_in_a_narrow_window_and_in_the_dark(browser):
 def test_navigation_by_links(browser):
     browser.open("/")
     for name in ("Topics", "Cluster"):
-        path = f'//nav[@aria-label="Main"]//a[.//*[text()="{name}"]]'
-        browser.wait(lambda path=path: browser.driver.find_elements("xpath", path))[0].click()
+        browser.press(f'//nav[@aria-label="Main"]//a[.//*[text()="{name}"]]')
         browser.wait(lambda name=name: browser.find("main h1").text == name)

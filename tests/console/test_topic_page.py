@@ -71,7 +71,7 @@ def test_the_configuration_is_changed_and_compared_with_the_default(browser, adm
     browser.fill("Value", "60000")
     browser.click("Copy as CLI")
     browser.shows(f"barnabas topics alter {topic} --config retention.ms=60000")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.shows("Changed")
     browser.shows("168 (log.retention.hours)")
     browser.shows("60000")
@@ -81,10 +81,10 @@ def test_partitions_are_added(browser, admin, topic):
     browser.open(f"/topics/{topic}")
     browser.click("Add partitions")
     browser.fill("New number of partitions", "2")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.shows("The new number must be greater than 3")
     browser.fill("New number of partitions", "5")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.shows("5 partitions")
     assert len(admin.describe_topic(topic).partitions) == 5
 
@@ -94,11 +94,9 @@ def test_records_are_deleted_after_the_name_was_typed(browser, admin, topic):
     browser.click("Delete records")
     browser.fill("Partition", "0")
     browser.fill("Delete before offset", "10")
-    button = browser.find(".q-dialog .run-action")
-    assert not button.is_enabled()
+    assert not browser.find(".q-dialog .run-action").is_enabled()
     browser.fill(f"Type {topic} to confirm", topic)
-    browser.wait(button.is_enabled)
-    button.click()
+    browser.run_action()
     browser.shows("Records deleted")
     browser.shows("10 to 30")
     from barnabas.admin import EARLIEST
@@ -113,9 +111,9 @@ def test_a_topic_is_deleted_after_its_name_was_typed(browser, admin, topic):
     browser.fill(f"Type {topic} to confirm", topic[:-1])
     assert not browser.find(".q-dialog .run-action").is_enabled()
     browser.fill(f"Type {topic} to confirm", topic)
-    browser.wait(browser.find(".q-dialog .run-action").is_enabled)
+    browser.wait(lambda: browser.find(".q-dialog .run-action").is_enabled())
     browser.picture("topic-delete")
-    browser.press(browser.find(".q-dialog .run-action"))
+    browser.run_action()
     browser.wait(lambda: browser.driver.current_url.endswith("/topics"))
     assert topic not in [item.name for item in admin.list_topics()]
 

@@ -7,7 +7,7 @@ server-sent events need it.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -34,9 +34,10 @@ class ApiCallError(Exception):
 class ApiClient:
     """Calls the API as one user. Paths are relative to /api/v1."""
 
-    def __init__(self, app: ASGIApp, principal: Principal | None) -> None:
-        self.principal = principal
-        transport = InProcessTransport(app, principal)
+    def __init__(self, app: ASGIApp, identify: Callable[[], Principal | None]) -> None:
+        """`identify` returns the user, or None after the session has ended."""
+        self.principal = identify()
+        transport = InProcessTransport(app, identify)
         self._http = httpx.AsyncClient(transport=transport, base_url=BASE_URL, timeout=None)
 
     async def get(self, path: str, /, **query: object) -> Any:
@@ -136,9 +137,9 @@ def _error_of(status: int, content: bytes) -> ApiCallError:
 class InProcessTransport(httpx.AsyncBaseTransport):
     """Calls an ASGI application; the response body is a stream."""
 
-    def __init__(self, app: ASGIApp, principal: Principal | None) -> None:
+    def __init__(self, app: ASGIApp, identify: Callable[[], Principal | None]) -> None:
         self._app = app
-        self._principal = principal
+        self._identify = identify
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         content = await request.aread()
@@ -156,7 +157,7 @@ class InProcessTransport(httpx.AsyncBaseTransport):
             "headers": [(name.lower(), value) for name, value in request.headers.raw],
             "client": ("in-process", 0),
             "server": ("console", 80),
-            PRINCIPAL: self._principal,
+            PRINCIPAL: self._identify(),
         }
         task = asyncio.create_task(self._run(scope, call))
         call.task = task

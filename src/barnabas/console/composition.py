@@ -11,6 +11,7 @@ from barnabas.console.services.access import AccessService
 from barnabas.console.services.cluster import ClusterService
 from barnabas.console.services.configs import ConfigService
 from barnabas.console.services.dead_letters.service import DeadLetterService
+from barnabas.console.services.group_listing import ZooKeeperGroups
 from barnabas.console.services.group_resets import GroupResetService
 from barnabas.console.services.groups import GroupService
 from barnabas.console.services.histograms import HistogramService
@@ -21,6 +22,7 @@ from barnabas.console.services.records.schema_registry import SchemaRegistry
 from barnabas.console.services.records.service import RecordService
 from barnabas.console.services.snapshots import ClusterSnapshots
 from barnabas.console.services.sql import SqlService
+from barnabas.console.services.sql_definitions import SqlDefinitionService
 from barnabas.console.services.topics import TopicService
 from barnabas.console.services.transactions import TransactionService
 from barnabas.console.services.zookeeper import ZooKeeperService
@@ -47,19 +49,22 @@ class Console:
         self.access = AccessService(self.link)
         self.zookeeper = ZooKeeperService(settings.zookeeper)
         self.histograms = HistogramService(self.link)
-        self.groups = GroupService(self.link, SystemClock(), time.monotonic)
+        self.zookeeper_groups = ZooKeeperGroups(settings.zookeeper, settings.client)
+        self.groups = GroupService(self.link, self.zookeeper_groups, SystemClock(), time.monotonic)
         self.group_resets = GroupResetService(self.link)
         self.pipelines = PipelineService()
         self.sql = SqlService(settings.client)
         url = settings.schema_registry
         registry = None if url is None else SchemaRegistry(url, time.monotonic)
         self.records = RecordService(self.link, registry, time.monotonic)
+        self.sql_definitions = SqlDefinitionService(self.records.reader)
         self.dead_letters = DeadLetterService(self.link, self.records)
 
     async def close(self) -> None:
         await self.dead_letters.close()
         await self.rates.close()
         await self.zookeeper.close()
+        await self.zookeeper_groups.close()
         await self.link.close()
         self.audit_log.close()
 

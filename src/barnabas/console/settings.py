@@ -9,7 +9,18 @@ from typing import Literal
 from barnabas.model.errors import ConfigError
 
 DEFAULT_PORT = 8080
-LoginMethod = Literal["none", "scram", "proxy"]
+LoginMethod = Literal["none", "scram", "proxy", "oidc"]
+
+
+@dataclass(frozen=True, slots=True)
+class OidcSettings:
+    """An OpenID Connect provider and this console's registration there."""
+
+    issuer: str
+    client_id: str
+    client_secret: str | None = field(default=None, repr=False)
+    user_claim: str = "preferred_username"
+    scope: str = "openid profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +44,16 @@ class ConsoleSettings:
     audit_log: Path | None = None
     zookeeper: str | None = None
     schema_registry: str | None = None
+    oidc: OidcSettings | None = None
 
     def __post_init__(self) -> None:
         if self.login == "none" and not is_loopback(self.host):
             raise ConfigError(
                 f"--host {self.host}: other machines could use the console without a login; "
-                "add --login scram or --login proxy"
+                "add --login scram, --login proxy or --login oidc"
             )
+        if (self.login == "oidc") is not (self.oidc is not None):
+            raise ConfigError("--login oidc needs --oidc-issuer and --oidc-client-id")
 
     @property
     def bootstrap(self) -> str:

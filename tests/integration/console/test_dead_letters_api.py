@@ -30,7 +30,7 @@ def letters(broker, topic_name, admin):
 
 
 async def resend(application, dead, offsets, **more):
-    client = ApiClient(application, Principal("tester", Role.ADMIN))
+    client = ApiClient(application, lambda: Principal("tester", Role.ADMIN))
     body = {"letters": [{"partition": 0, "offset": at} for at in offsets], **more}
     body.setdefault("per_second", 1000)
     path = f"/dead-letters/{dead}/resend"

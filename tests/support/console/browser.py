@@ -8,16 +8,21 @@ PICTURES = Path(__file__).parents[3] / "build" / "console"
 WIDE = (1280, 900)
 NARROW = (400, 800)
 MAX_HEIGHT = 2400
+WAIT_S = 30
 
 
 class Browser:
-    """Actions of the tests on a page. Every find waits for the element."""
+    """Actions of the tests on a page.
+
+    Pages draw parts of themselves again while a test looks at them, so an action names its element
+    and finds it anew in each attempt, until it succeeded or `WAIT_S` have passed.
+    """
 
     def __init__(self, driver, base_url):
         self.driver = driver
         self.base_url = base_url
 
-    def wait(self, condition, seconds=15):
+    def wait(self, condition, seconds=WAIT_S):
         from selenium.common.exceptions import StaleElementReferenceException
         from selenium.webdriver.support.ui import WebDriverWait
 
@@ -32,55 +37,61 @@ class Browser:
     def open(self, path):
         """Opens a page and waits until its contents are there."""
         self.driver.get(self.base_url + path)
-        self.wait(lambda: self.driver.find_elements("css selector", "main h1"))
-        self.wait(lambda: not self.driver.find_elements("css selector", "main > .q-spinner"))
+        self.ready()
+
+    def ready(self):
+        """Waits until the contents of the page are there."""
+        self.find("main[data-ready] h1")
+
+    def reload(self):
+        self.driver.refresh()
+        self.ready()
 
     def find(self, selector):
-        self.wait(lambda: self.driver.find_elements("css selector", selector), 10)
-        return self.driver.find_element("css selector", selector)
+        """Returns the first visible element of a CSS selector."""
+        return self.wait(lambda: self._visible("css selector", selector))
 
     def button(self, text):
         """Returns the visible button with this text or this label for screen readers."""
-        path = f'//button[normalize-space(.)="{text}" or .//*[normalize-space(text())="{text}"]'
-        path += f' or @aria-label="{text}"]'
-
-        def visible():
-            found = self.driver.find_elements("xpath", path)
-            return next((item for item in reversed(found) if item.is_displayed()), None)
-
-        return self.wait(visible, 10)
+        return self.wait(lambda: self._visible("xpath", _button_path(text), last=True))
 
     def click(self, text):
-        self.press(self.button(text))
+        """Presses a button; the last one with this text, which is in the open dialog."""
+        self.press(_button_path(text), last=True)
+
+    def link(self, text):
+        """Follows a link and waits for the page."""
+        self.press(f"//a[normalize-space(.)={_quoted(text)}]")
 
     def tab(self, text):
         """Selects a tab."""
-        path = f'//*[@role="tab" and .//*[normalize-space(text())="{text}"]]'
-        self.wait(lambda: self.driver.find_elements("xpath", path), 10)[0].click()
+        tab = f'//*[@role="tab" and .//*[normalize-space(text())={_quoted(text)}]]'
+        self.press(tab)
+        self.wait(lambda: self.driver.find_elements("xpath", f'{tab}[@aria-selected="true"]'))
 
-    def click_run(self, title):
+    def run_action(self):
         """Presses the button that runs the action of the open dialog."""
-        path = (
-            f'//button[contains(@class, "run-action") and .//*[normalize-space(text())="{title}"]]'
-        )
+        self.press(".q-dialog .run-action")
 
-        def visible():
-            found = self.driver.find_elements("xpath", path)
-            return next((item for item in found if item.is_displayed() and item.is_enabled()), None)
-
-        self.press(self.wait(visible, 10))
-
-    def press(self, element):
-        """Clicks an element, after a notification that covers it has disappeared."""
+    def press(self, selector, last=False):
+        """Clicks the visible and enabled element of a CSS selector or of a path with //."""
         from selenium.common.exceptions import (
             ElementClickInterceptedException,
             ElementNotInteractableException,
         )
 
+        kind = "xpath" if selector.startswith("//") else "css selector"
+
         def clicked():
+            found = self._visible(kind, selector, last=last)
+            if found is None or not found.is_enabled():
+                return False
             try:
-                element.click()
-            except (ElementClickInterceptedException, ElementNotInteractableException):
+                found.click()
+            except ElementClickInterceptedException:
+                self._close_notifications()
+                return False
+            except ElementNotInteractableException:
                 return False
             return True
 
@@ -88,22 +99,39 @@ class Browser:
 
     def fill(self, label, text):
         """Types into the visible field with this label, after clearing it."""
-        path = f'//label[.//*[normalize-space(text())="{label}"]]//*[self::input or self::textarea]'
-        path += f' | //*[(self::input or self::textarea) and @aria-label="{label}"]'
+        path = f"//label[.//*[normalize-space(text())={_quoted(label)}]]"
+        path += "//*[self::input or self::textarea]"
+        path += f" | //*[(self::input or self::textarea) and @aria-label={_quoted(label)}]"
 
-        def visible():
-            found = self.driver.find_elements("xpath", path)
-            return next((item for item in reversed(found) if item.is_displayed()), None)
+        def typed():
+            field = self._visible("xpath", path, last=True)
+            if field is None or not field.is_enabled():
+                return None
+            field.send_keys("\ue009a\ue000", "\ue003", text)  # Ctrl-A, release, Backspace
+            return field if field.get_property("value") == text else None
 
-        field = self.wait(visible, 10)
-        field.send_keys("\ue009a\ue000", "\ue003", text)  # Ctrl-A, release, Backspace
-        return field
+        return self.wait(typed)
+
+    def choose(self, label, option):
+        """Selects an option of a list."""
+        self.press(f'//label[.//*[normalize-space(text())={_quoted(label)}]]//*[@role="combobox"]')
+        self.press(f'//*[@role="option" and normalize-space(.)={_quoted(option)}]')
+
+    def _visible(self, kind, selector, last=False):
+        found = [item for item in self.driver.find_elements(kind, selector) if item.is_displayed()]
+        return found[-1 if last else 0] if found else None
+
+    def _close_notifications(self):
+        """Removes messages that cover an element; the user would close them or wait."""
+        self.driver.execute_script(
+            "document.querySelectorAll('.q-notification').forEach(item => item.remove())"
+        )
 
     @property
     def text(self):
         return self.driver.find_element("css selector", "body").text
 
-    def shows(self, text, seconds=15):
+    def shows(self, text, seconds=WAIT_S):
         """Waits until the page shows a text."""
         from selenium.common.exceptions import TimeoutException
 
@@ -142,3 +170,17 @@ class Browser:
             for entry in self.driver.get_log("browser")
             if entry["level"] == "SEVERE"
         ]
+
+
+def _button_path(text):
+    shown = _quoted(text)
+    path = f"//button[normalize-space(.)={shown} or .//*[normalize-space(text())={shown}]"
+    return f"{path} or @aria-label={shown}]"
+
+
+def _quoted(text):
+    """Returns a text as a literal of XPath, which has no escapes."""
+    if '"' not in text:
+        return f'"{text}"'
+    parts = ", ', ".join(f'"{part}"' for part in text.split('"'))
+    return f"concat({parts})"

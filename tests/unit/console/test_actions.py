@@ -1,13 +1,16 @@
 """Actions: the three forms have the same values, and the command lines are valid."""
 
 import ast
+import shlex
+from datetime import UTC, datetime
 
 import pytest
 
 from barnabas.cli.commands import find
 from barnabas.cli.framework.verbs import load
 from barnabas.cli.main import make_parser
-from barnabas.console.actions import cluster, topics
+from barnabas.console.actions import cluster, groups, pipelines, records, topics
+from barnabas.console.actions.action import ConsoleAddress
 
 ACL = {
     "principal": "User:ada",
@@ -25,6 +28,8 @@ HANGING = {
     "producer_epoch": 1,
     "coordinator_epoch": 0,
 }
+
+CONSOLE = ConsoleAddress("http://127.0.0.1:8080", "ada")
 
 ACTIONS = [
     topics.create_topic("orders", 3, 2, {"cleanup.policy": "compact"}),
@@ -44,6 +49,26 @@ ACTIONS = [
     cluster.delete_acl(ACL),
     cluster.set_quota("ada", "<default>", "producer_byte_rate", 10.0),
     cluster.set_quota("ada", None, "producer_byte_rate", None),
+    groups.delete_group("billing"),
+    groups.delete_group("billing", "zk:2181"),
+    groups.remove_member("billing", "m-1", static=False),
+    groups.remove_member("billing", "host-1", static=True),
+    groups.reset_offsets("billing", "earliest", None, None, None, [("orders", 0, 0)]),
+    groups.reset_offsets("billing", "shift", "orders", -3, None, [("orders", 0, 0)]),
+    groups.reset_offsets("billing", "time", "orders", None, datetime(2026, 1, 1, tzinfo=UTC), []),
+    records.produce_record("orders", {"key": "k", "value": "v", "headers": []}),
+    records.produce_record("orders", {"value": "/w==", "value_encoding": "base64"}),
+    records.produce_file("orders", "jsonl"),
+    records.produce_file("orders", "lines"),
+    records.read_records("orders", {"start": "newest"}),
+    records.read_records("orders", {"start": "offset", "offset": 3, "partition": 1}),
+    records.read_records("orders", {"start": "time", "time": 1000, "until": 2000}),
+    pipelines.run_statement("SHOW STREAMS;"),
+]
+
+API_ACTIONS = [
+    pipelines.resend("orders.dlq", {"letters": [{"partition": 0, "offset": 1}]}, CONSOLE),
+    records.search_records("orders", {"kind": "text", "query": "a b", "partition": None}, CONSOLE),
 ]
 
 
@@ -53,6 +78,18 @@ def test_the_command_line_is_accepted_and_the_program_compiles(action):
     parser = make_parser(load(find(name).module), f"barnabas {name}")
     parser.parse_args([*arguments, "--bootstrap-server", "localhost:9092"])
     ast.parse(action.python_text("localhost:9092"))
+
+
+@pytest.mark.parametrize("action", API_ACTIONS, ids=lambda action: action.title)
+def test_what_only_the_console_does_is_a_request_to_its_api(action):
+    command = shlex.split(action.cli_text("localhost:9092"))
+    assert command[:4] == ["curl", "--no-buffer", "--user", "ada"]
+    assert command[-1].startswith(f"http://127.0.0.1:8080/api/v1{action.path}")
+    ast.parse(action.python_text("localhost:9092"))
+
+
+def test_a_search_has_its_query_in_the_address():
+    assert API_ACTIONS[1].cli_text("").endswith("/records/search?kind=text&query=a+b'")
 
 
 def test_values_are_quoted_for_the_shell():

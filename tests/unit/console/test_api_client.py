@@ -56,7 +56,7 @@ def app():
 
 
 def client(api):
-    return ApiClient(api, Principal("ada", Role.READ))
+    return ApiClient(api, lambda: Principal("ada", Role.READ))
 
 
 async def test_events_arrive_before_the_stream_ends_and_leaving_it_ends_the_source():

@@ -6,14 +6,18 @@ selected. Prints one line "console at URL" when browsers can connect; Ctrl-C sto
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection, add_connection_options, key_values
 from barnabas.cli.framework.options import port_number
 from barnabas.cli.framework.verbs import load
 from barnabas.model.errors import ConfigError
 
+if TYPE_CHECKING:
+    from barnabas.console.settings import OidcSettings
+
 EXAMPLE = "barnabas console --bootstrap-server localhost:9092 --port 8080"
-_LOGINS = ("none", "scram", "proxy")
+_LOGINS = ("none", "scram", "proxy", "oidc")
 _ROLES = ("read", "operate", "admin")
 
 
@@ -41,8 +45,8 @@ def _add_security_options(parser: argparse.ArgumentParser) -> None:
         "--login",
         choices=_LOGINS,
         default="none",
-        help="scram: users of the cluster; proxy: a header (default: none, only on a loopback "
-        "address)",
+        help="scram: users of the cluster; proxy: a header; oidc: OpenID Connect (default: none, "
+        "only on a loopback address)",
     )
     group.add_argument(
         "--role",
@@ -61,6 +65,17 @@ def _add_security_options(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         action="append",
         help="address or network of the proxy (default: loopback)",
+    )
+    group.add_argument("--oidc-issuer", metavar="URL", help="the OpenID Connect provider")
+    group.add_argument("--oidc-client-id", metavar="ID", help="this console's id at the provider")
+    group.add_argument(
+        "--oidc-client-secret-file", type=Path, metavar="FILE", help="for confidential clients"
+    )
+    group.add_argument(
+        "--oidc-user-claim",
+        metavar="NAME",
+        default="preferred_username",
+        help="claim with the user's name (default: %(default)s)",
     )
     group.add_argument("--audit-log", type=Path, metavar="FILE", help="append every change here")
 
@@ -84,9 +99,25 @@ def run(arguments: argparse.Namespace) -> int:
         audit_log=arguments.audit_log,
         zookeeper=arguments.zookeeper,
         schema_registry=arguments.schema_registry,
+        oidc=_oidc(arguments),
     )
     _check_settings(connection)
     return int(load("barnabas.console.server").run_console(settings))
+
+
+def _oidc(arguments: argparse.Namespace) -> "OidcSettings | None":
+    from barnabas.console.settings import OidcSettings
+
+    if arguments.login != "oidc" or not (arguments.oidc_issuer and arguments.oidc_client_id):
+        return None
+    file = arguments.oidc_client_secret_file
+    try:
+        secret = None if file is None else file.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ConfigError(f"--oidc-client-secret-file {file}: {error.strerror}") from error
+    return OidcSettings(
+        arguments.oidc_issuer, arguments.oidc_client_id, secret, arguments.oidc_user_claim
+    )
 
 
 def _check_settings(connection: Connection) -> None:

@@ -48,14 +48,23 @@ def reset_offsets(
     )
 
 
-def delete_group(group: str) -> Action:
+def delete_group(group: str, zookeeper: str | None = None) -> Action:
+    """Deletes a group of the brokers or, with the address of ZooKeeper, one of ZooKeeper."""
+    path = f"/groups/{quote(group, safe='')}"
+    cli = ["groups", "delete", group, "--yes"]
+    if zookeeper is None:
+        python = f"admin.delete_groups([{group!r}]).check()"
+        return Action("Delete group", "DELETE", path, None, cli, python)
     return Action(
         "Delete group",
         "DELETE",
-        f"/groups/{quote(group, safe='')}",
+        path,
         None,
-        ["groups", "delete", group, "--yes"],
-        f"admin.delete_groups([{group!r}]).check()",
+        [*cli, "--zookeeper", zookeeper],
+        f"with GroupReports({{'zookeeper.connect': {zookeeper!r}}}) as groups:\n"
+        f"    groups.delete({group!r})",
+        imports=["from barnabas.clients.connector import GroupReports"],
+        query={"source": "zookeeper"},
     )
 
 

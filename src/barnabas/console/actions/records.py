@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from barnabas.console.actions.action import Action
+from barnabas.console.actions.action import Action, ApiAction, ConsoleAddress
 from barnabas.console.services.records.text_views import decode_bytes
 
 
@@ -36,7 +36,7 @@ def _produce_command(topic: str, record: Mapping[str, Any]) -> list[str]:
     encodings = [record.get("key_encoding"), record.get("value_encoding")]
     encodings += [item.get("encoding") for item in headers]
     if "base64" in encodings:
-        return ["produce", topic, "--format", "json", "records.jsonl"]
+        return ["produce", topic, "records.jsonl", "--format", "json"]
     command = ["produce", topic]
     if record.get("key") is not None:
         command += ["--key", record["key"]]
@@ -50,6 +50,36 @@ def _produce_command(topic: str, record: Mapping[str, Any]) -> list[str]:
     return command
 
 
+def produce_file(topic: str, file_format: str, name: str = "records.jsonl") -> Action:
+    """Writes each line of a file as a record; the page sends the bytes of the file."""
+    lines = file_format == "lines"
+    if lines:
+        python = f"""with open({name!r}, encoding="utf-8") as lines:
+    for line in lines:
+        producer.send({topic!r}, line.rstrip("\\n"))"""
+    else:
+        python = f"""with open({name!r}, encoding="utf-8") as lines:
+    for document in map(json.loads, lines):
+        producer.send({topic!r}, document["value"], key=document["key"])"""
+    return Action(
+        "Produce file",
+        "POST",
+        f"/topics/{topic}/records/import",
+        None,
+        ["produce", topic, name, "--format", "lines" if lines else "json"],
+        python,
+        () if lines else ("import json",),
+        "Producer",
+        "producer",
+        {"file_format": file_format},
+    )
+
+
+def search_records(topic: str, query: Mapping[str, Any], console: ConsoleAddress) -> ApiAction:
+    path = f"/topics/{topic}/records/search"
+    return ApiAction("Search", "GET", path, None, console, query)
+
+
 def read_records(topic: str, query: Mapping[str, Any]) -> Action:
     """The page that a query of `GET /topics/{topic}/records` shows, as command and program."""
     limit = int(query.get("limit") or 50)
@@ -61,7 +91,9 @@ def read_records(topic: str, query: Mapping[str, Any]) -> Action:
     if start == "newest":
         command += ["--tail", str(limit)]
     else:
-        first = {"offset": query.get("offset"), "time": f"@{query.get('time')}"}.get(start, "start")
+        until = "" if query.get("until") is None else f":{query['until']}"
+        time = f"@{query.get('time')}{until}"
+        first = {"offset": query.get("offset"), "time": time}.get(start, "start")
         command += ["--offset", str(first), "--count", str(limit)]
     number = 0 if partition is None else partition
     position = {

@@ -26,7 +26,9 @@ from barnabas.console.models.groups import (
     ResetBody,
     ResetPlanBody,
 )
+from barnabas.console.services.groups import GroupSource
 
+# A group id may have slashes, so the routes with a suffix come before those without one.
 router = APIRouter(prefix="/groups", tags=["groups"], responses=ERRORS)
 _LIVE_S = 2.0
 
@@ -37,31 +39,27 @@ async def list_groups(console: ConsoleDep, query: ListQueryDep) -> ListPage[Grou
     return await console.groups.list_groups(query)
 
 
-@router.get("/{group}", dependencies=[Reader])
-async def describe_group(console: ConsoleDep, group: str) -> GroupDetail:
-    """A group with members, assignment, and lag of each partition."""
-    return await console.groups.describe(group)
-
-
-@router.get("/{group}/events", dependencies=[Reader])
-async def follow_group(console: ConsoleDep, group: str) -> StreamingResponse:
+@router.get("/{group:path}/events", dependencies=[Reader])
+async def follow_group(
+    console: ConsoleDep, group: str, source: GroupSource = "brokers"
+) -> StreamingResponse:
     """The group every two seconds, as server-sent events."""
-    return event_stream(_states(console, group))
+    return event_stream(_states(console, group, source))
 
 
-@router.get("/{group}/rebalances", dependencies=[Reader])
+@router.get("/{group:path}/rebalances", dependencies=[Reader])
 async def list_rebalances(console: ConsoleDep, group: str) -> RebalancesBody:
     """Rebalances of the group, the newest first."""
     return await console.groups.rebalances(group)
 
 
-@router.post("/{group}/reset-plan", dependencies=[Reader])
+@router.post("/{group:path}/reset-plan", dependencies=[Reader])
 async def plan_reset(console: ConsoleDep, group: str, body: ResetBody) -> ResetPlanBody:
     """The effect of a reset of committed offsets; changes nothing."""
     return await console.group_resets.plan(group, body)
 
 
-@router.post("/{group}/reset", dependencies=[Operator])
+@router.post("/{group:path}/reset", dependencies=[Operator])
 async def reset_offsets(
     console: ConsoleDep, group: str, body: ResetBody, request: Request
 ) -> ResetPlanBody:
@@ -70,7 +68,7 @@ async def reset_offsets(
     return await console.group_resets.apply(group, body)
 
 
-@router.post("/{group}/remove-members", dependencies=[Operator])
+@router.post("/{group:path}/remove-members", dependencies=[Operator])
 async def remove_members(
     console: ConsoleDep, group: str, body: RemoveMembersBody, request: Request
 ) -> RemovedMembersBody:
@@ -79,21 +77,31 @@ async def remove_members(
     return await console.groups.remove_members(group, body)
 
 
-@router.delete("/{group}", status_code=204, dependencies=[Operator])
-async def delete_group(console: ConsoleDep, group: str, request: Request) -> None:
-    """Deletes a group without members and its committed offsets."""
-    audit(request, group=group)
-    await console.groups.delete(group)
-
-
-@router.delete("/{group}/offsets/{topic}", status_code=204, dependencies=[Operator])
+@router.delete("/{group:path}/offsets/{topic}", status_code=204, dependencies=[Operator])
 async def delete_offsets(console: ConsoleDep, group: str, topic: str, request: Request) -> None:
     """Deletes the committed offsets of one topic."""
     audit(request, group=group, topic=topic)
     await console.groups.delete_offsets(group, topic)
 
 
-async def _states(console: Console, group: str) -> AsyncIterator[GroupDetail]:
+@router.get("/{group:path}", dependencies=[Reader])
+async def describe_group(
+    console: ConsoleDep, group: str, source: GroupSource = "brokers"
+) -> GroupDetail:
+    """A group with members, assignment, and lag of each partition."""
+    return await console.groups.describe(group, source)
+
+
+@router.delete("/{group:path}", status_code=204, dependencies=[Operator])
+async def delete_group(
+    console: ConsoleDep, group: str, request: Request, source: GroupSource = "brokers"
+) -> None:
+    """Deletes a group without members and its committed offsets."""
+    audit(request, group=group)
+    await console.groups.delete(group, source)
+
+
+async def _states(console: Console, group: str, source: GroupSource) -> AsyncIterator[GroupDetail]:
     while True:
-        yield await console.groups.describe(group)
+        yield await console.groups.describe(group, source)
         await asyncio.sleep(_LIVE_S)

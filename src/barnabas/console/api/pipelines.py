@@ -8,6 +8,7 @@ from barnabas.console.models.pipelines import (
     PipelineDetail,
     PipelineSummary,
     SqlBody,
+    SqlDefinitions,
     SqlResultBody,
 )
 
@@ -24,6 +25,12 @@ async def list_pipelines(console: ConsoleDep, query: ListQueryDep) -> ListPage[P
 async def describe_pipeline(console: ConsoleDep, name: str) -> PipelineDetail:
     """A pipeline with its topology and the phases of the last micro-batch."""
     return await console.pipelines.describe(name)
+
+
+@router.get("/sql/definitions", dependencies=[Reader])
+async def list_definitions(console: ConsoleDep) -> SqlDefinitions:
+    """Streams, tables and queries that `barnabas sql` has defined."""
+    return await console.sql_definitions.read()
 
 
 @router.post("/sql", dependencies=[Reader])

@@ -56,6 +56,32 @@ class PipelineDetail(Model):
     topology: TopologyBody | None = None
 
 
+class SqlRelationItem(Model):
+    """A stream or a table of `barnabas sql`."""
+
+    name: str
+    kind: str
+    topic: str
+    statement: str
+
+
+class SqlQueryItem(Model):
+    """A query that runs until it is terminated; `runs_at` is the host and path of its state."""
+
+    query_id: str
+    target: str
+    sources: list[str]
+    statement: str
+    runs_at: str | None = None
+
+
+class SqlDefinitions(Model):
+    """The statements that are in effect."""
+
+    relations: list[SqlRelationItem]
+    queries: list[SqlQueryItem]
+
+
 class SqlBody(Model):
     """One bounded statement: SELECT without EMIT CHANGES, SHOW, LIST, DESCRIBE or EXPLAIN."""
 

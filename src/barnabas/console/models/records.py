@@ -35,6 +35,9 @@ class BrowseQuery(FormatQuery):
     time: Timestamp | None = Field(
         default=None, description="with start=time: milliseconds since 1970"
     )
+    until: Timestamp | None = Field(
+        default=None, description="milliseconds since 1970: the first time that is not shown"
+    )
     partition: PartitionIndex | None = Field(
         default=None, description="one partition instead of all"
     )

@@ -17,7 +17,7 @@ class SessionBody(Model):
 
     user: str | None
     role: Literal["read", "operate", "admin"] | None
-    login: Literal["none", "scram", "proxy"]
+    login: Literal["none", "scram", "proxy", "oidc"]
     read_only: bool
     csrf_token: str | None = None
 

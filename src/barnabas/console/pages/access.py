@@ -88,8 +88,15 @@ def _resource(item: dict[str, Any]) -> str:
 def _list(view: View, acls: list[dict[str, Any]], reload: Callable[[Any], Awaitable[None]]) -> None:
     async def remove(row: dict[str, Any]) -> None:
         item = {key: value for key, value in row.items() if key != "number"}
-        if await view.run(actions.delete_acl(item), "ACL deleted") is not False:
-            await reload(None)
+        dialog = ActionDialog(
+            view, "Delete ACL", lambda: actions.delete_acl(item), reload, message="ACL deleted"
+        )
+        with dialog.fields:
+            ui.label(
+                f"{item['principal']}: {item['permission']} {item['operation']} on "
+                f"{_resource(item)}"
+            ).classes("console-wrap")
+        dialog.open()
 
     rows = [{"number": index + 1, **item} for index, item in enumerate(acls)]
     plain_table(

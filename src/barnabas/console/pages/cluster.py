@@ -118,9 +118,16 @@ async def _reassignments_tab(view: View) -> None:
     area = ui.column().classes("full-width no-wrap")
 
     async def cancel(row: dict[str, Any]) -> None:
-        action = actions.reassign(row["topic"], row["partition"], None)
-        if await view.run(action, "Reassignment cancelled") is not False:
-            await show()
+        dialog = ActionDialog(
+            view,
+            "Cancel reassignment",
+            lambda: actions.reassign(row["topic"], row["partition"], None),
+            lambda _: show(),
+            message="Reassignment cancelled",
+        )
+        with dialog.fields:
+            ui.label(f"{row['key']} keeps the replicas that it had before.")
+        dialog.open()
 
     async def show() -> None:
         try:

@@ -5,7 +5,10 @@ from urllib.parse import quote
 
 from nicegui import background_tasks, ui
 
+from barnabas.console.actions import pipelines as actions
+from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
+from barnabas.console.pages.action_dialog import copy_buttons, made
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.produce_dialog import RecordFields
 from barnabas.console.pages.records import field_text, time_text
@@ -29,6 +32,8 @@ _GROUP_COLUMNS = (
     ("resent", "Sent back", "right"),
     ("example", "Newest message", "left"),
 )
+
+_ERROR_HEADERS = ("dlq.", "__connect.errors.", "kafka_dlt-")
 
 
 async def list_page(view: View) -> None:
@@ -85,6 +90,7 @@ class _DeadLettersPage:
                 field.props("outlined dense").style("width: 170px")
             self._stop_button = ui.button("Stop", icon="stop", on_click=self._cancel)
             self._stop_button.props("flat no-caps").set_visibility(False)
+            copy_buttons(self._view, self._action)
 
     async def _show_topic(self) -> None:
         self._filter = {}
@@ -146,25 +152,34 @@ class _DeadLettersPage:
         ]
 
     def _send(self) -> None:
+        action = made(self._action)
+        if action is not None:
+            self._start(action)
+
+    def _action(self, edited: dict[str, Any] | None = None) -> Action:
+        """Returns the action for the selected letters; ValueError for the user."""
         letters = self._chosen()
         if not letters:
-            ui.notify("Select letters first", type="warning", position="bottom-right")
-            return
-        self._start({"letters": letters})
+            raise ValueError("Select letters first")
+        body = {
+            "letters": letters,
+            "target": (self._target.value or "").strip() or None,
+            "per_second": self._rate.value or 10,
+            "edited": edited,
+        }
+        return actions.resend(self._topic.value, body, self._view.console)
 
-    def _start(self, body: dict[str, Any]) -> None:
+    def _start(self, action: Action) -> None:
         self._cancel()
-        target = (self._target.value or "").strip() or None
-        whole_body = {"target": target, "per_second": self._rate.value or 10, **body}
         self._stop_button.set_visibility(True)
-        self._task = background_tasks.create(self._run(whole_body), name="send back")
+        self._task = background_tasks.create(self._run(action), name="send back")
 
-    async def _run(self, body: dict[str, Any]) -> None:
-        path = f"/dead-letters/{quote(self._topic.value)}/resend"
+    async def _run(self, action: Action) -> None:
         slot = self._letters.parent_slot
         assert slot is not None
         try:
-            async for event in self._view.api.events(path, method="POST", body=body):
+            events = self._view.api.events(action.path, method=action.method, body=action.body)
+            async for event in events:
                 with slot:
                     if event["finished"]:
                         await self._reload()
@@ -193,22 +208,27 @@ class _DeadLettersPage:
         except ApiCallError as error:
             notify_error(error)
             return
-        own = [h for h in detail["raw_headers"] or () if not h["name"].startswith("dlq.")]
+        if detail["raw_headers"] is None:
+            ui.notify("The letter is too large to edit", type="warning", position="bottom-right")
+            return
+        own = [h for h in detail["raw_headers"] if not h["name"].startswith(_ERROR_HEADERS)]
         dialog = ui.dialog().props('aria-label="Edit and send back"')
 
+        def make() -> Action:
+            return self._action(fields.record())
+
         def send() -> None:
-            try:
-                edited = fields.record()
-            except ValueError as error:
-                ui.notify(str(error), type="warning", position="bottom-right")
-                return
-            dialog.close()
-            self._start({"letters": letters, "edited": edited})
+            action = made(make)
+            if action is not None:
+                dialog.close()
+                self._start(action)
 
         with dialog, ui.card().style("width: 560px; max-width: 94vw"):
             heading("Edit and send back", level=2)
             fields = RecordFields({**detail, "raw_headers": own})
-            with ui.row().classes("full-width justify-end"):
+            with ui.row().classes("full-width items-center"):
+                copy_buttons(self._view, make)
+                ui.space()
                 ui.button("Cancel", on_click=dialog.close).props("flat no-caps")
                 ui.button("Send edited letter", on_click=send).props("no-caps")
         dialog.open()

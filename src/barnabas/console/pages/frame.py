@@ -80,6 +80,13 @@ _CSS = """
 """
 
 
+_LOG_OUT = """
+const session = await (await fetch("/api/v1/session")).json();
+await fetch("/api/v1/session", {method: "DELETE", headers: {"x-csrf-token": session.csrf_token}});
+location.assign("/login");
+"""
+
+
 def draw_frame(view: View, parents: Sequence[Breadcrumb], theme: str | None) -> ui.element:
     """Creates the frame and returns the element for the contents."""
     ui.add_css(_CSS)
@@ -156,3 +163,7 @@ def _user_badge(view: View) -> None:
     role = "" if principal is None else principal.role.name.lower()
     text = "read-only" if view.read_only else role
     ui.label(f"{name} ({text})").classes("gt-xs q-mx-sm").props('aria-label="user and role"')
+    if view.may_log_out:
+        ui.button(icon="logout", on_click=lambda: ui.run_javascript(_LOG_OUT)).props(
+            'flat round dense color=white aria-label="Log out"'
+        )

@@ -16,7 +16,12 @@ from barnabas.console.pages.view import View
 from barnabas.console.security.principals import Role
 
 _COLUMNS = (
-    Column("name", "Group", link="/groups/"),
+    Column(
+        "name",
+        "Group",
+        link="/groups/",
+        link_suffix="props.row.type == 'ZooKeeper' ? '?source=zookeeper' : ''",
+    ),
     Column("state", "State"),
     Column("type", "Type"),
     Column("members", "Members", "count", sortable=False),
@@ -40,7 +45,7 @@ _ACTIVE_REFRESH_S = 5.0
 
 async def list_page(view: View) -> None:
     """The list of groups; it is read again every few seconds."""
-    table = PagedTable(view, "/groups", _COLUMNS, "name", "Groups", empty="No groups")
+    table = PagedTable(view, "/groups", _COLUMNS, "Groups", empty="No groups")
     await table.create()
     ui.timer(_ACTIVE_REFRESH_S, table.reload, immediate=False)
 
@@ -48,7 +53,8 @@ async def list_page(view: View) -> None:
 async def group_page(view: View) -> None:
     """One group; the values follow the group."""
     name = view.params["name"]
-    page = _GroupPage(view, name, await view.api.get(_path(name)))
+    source = "zookeeper" if view.query.get("source") == "zookeeper" else "brokers"
+    page = _GroupPage(view, name, source, await view.api.get(_path(name), source=source))
     await page.create()
 
 
@@ -57,9 +63,10 @@ def _path(name: str, rest: str = "") -> str:
 
 
 class _GroupPage:
-    def __init__(self, view: View, name: str, group: dict[str, Any]) -> None:
+    def __init__(self, view: View, name: str, source: str, group: dict[str, Any]) -> None:
         self._view = view
         self._name = name
+        self._source = source
         self._group = group
 
     async def create(self) -> None:
@@ -79,7 +86,7 @@ class _GroupPage:
             with ui.tab_panel(rebalances):
                 await self._create_rebalances()
         self._show(self._group)
-        self._view.live(_path(self._name, "/events"), self._show)
+        self._view.live(_path(self._name, "/events"), self._show, source=self._source)
 
     def _create_actions(self) -> None:
         if not self._view.may(Role.OPERATE):
@@ -88,7 +95,7 @@ class _GroupPage:
         delete = ActionDialog(
             self._view,
             "Delete group",
-            lambda: actions.delete_group(self._name),
+            lambda: actions.delete_group(self._name, self._in_zookeeper()),
             lambda _: ui.navigate.to("/groups"),
             confirm_name=self._name,
             message="Group deleted",
@@ -96,10 +103,15 @@ class _GroupPage:
         with delete.fields:
             ui.label("The group must have no members. Its committed offsets are deleted.")
         with ui.element("div").classes("console-row"):
-            ui.button("Reset offsets", icon="restart_alt", on_click=reset.open).props("no-caps")
+            if self._source == "brokers":
+                ui.button("Reset offsets", icon="restart_alt", on_click=reset.open).props("no-caps")
             ui.button("Delete group", icon="delete", on_click=delete.open).props(
                 "no-caps outline color=negative"
             )
+
+    def _in_zookeeper(self) -> str | None:
+        """Returns the address of ZooKeeper for a group that is stored there."""
+        return self._view.zookeeper if self._source == "zookeeper" else None
 
     def _topics(self) -> list[str]:
         return sorted({item["topic"] for item in self._group["partitions"]})
@@ -138,7 +150,8 @@ class _GroupPage:
         self._shown_members: list[str] | None = None
 
     async def _create_rebalances(self) -> None:
-        with ui.element("div").classes("console-row"):
+        with ui.element("div").classes("console-row") as row:
+            row.set_visibility(self._source == "brokers")
             ui.button("Read again", icon="refresh", on_click=self._load_rebalances).props(
                 "flat no-caps"
             )
@@ -146,6 +159,10 @@ class _GroupPage:
         await self._load_rebalances()
 
     async def _load_rebalances(self) -> None:
+        if self._source == "zookeeper":
+            with self._rebalances:
+                ui.label("ZooKeeper keeps no history of rebalances").classes("console-muted")
+            return
         found = await self._view.api.get(_path(self._name, "/rebalances"))
         self._rebalances.clear()
         with self._rebalances:
@@ -196,7 +213,7 @@ class _GroupPage:
                 ui.label(f"{member['client_id']}@{member['host']}").classes("text-weight-bold")
                 ui.label(name).classes("console-muted console-wrap console-mono")
                 ui.label(f"{len(member['assigned'])} partitions")
-            if self._view.may(Role.OPERATE):
+            if self._view.may(Role.OPERATE) and self._source == "brokers":
                 static = member["instance_id"] is not None
                 dialog = ActionDialog(
                     self._view,

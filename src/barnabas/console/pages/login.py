@@ -1,14 +1,20 @@
 """The login page: a form of its own, because a page of the library needs a session already.
 
 The form sends its fields to the API with `fetch` and goes on to the wanted page. The target must be
-a path of this console.
+a path of this console. With OpenID Connect there is no form: the browser goes to the provider.
 """
+
+import html
+import re
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
-from barnabas.console.settings import ConsoleSettings
+from barnabas.console.api.session import set_session_cookie
+from barnabas.console.composition import Console
+from barnabas.console.security.oidc import LoginFailedError, OidcLogin
+from barnabas.model.errors import BarnabasError
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Log in - Barnabas</title>
@@ -46,12 +52,86 @@ document.getElementById("form").addEventListener("submit", async (event) => {
 """
 
 
-def add_login(app: FastAPI, settings: ConsoleSettings) -> None:
-    """Adds the login page for consoles that take passwords."""
+_RETURN = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Logged in - Barnabas</title>
+<meta http-equiv="refresh" content="0; url={target}"></head>
+<body><a href="{target}">Continue</a></body></html>
+"""
 
-    async def login(_request: Request) -> Response:
-        if settings.login != "scram":
+_FAILED = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Log in - Barnabas</title></head>
+<body><main><h1>Barnabas</h1><p role="alert">{reason}</p><a href="/login">Log in again</a></main>
+</body></html>
+"""
+_STATE_COOKIE = "barnabas_login"
+
+
+def add_login(app: FastAPI, console: Console) -> None:
+    """Adds the login page, or the way to the provider and back."""
+    method, oidc = console.settings.login, console.authenticator.oidc
+
+    async def login(request: Request) -> Response:
+        if oidc is not None:
+            return await _to_provider(oidc, request)
+        return HTMLResponse(_PAGE) if method == "scram" else RedirectResponse("/", 303)
+
+    async def callback(request: Request) -> Response:
+        if oidc is None:
             return RedirectResponse("/", 303)
-        return HTMLResponse(_PAGE)
+        return await _from_provider(console, oidc, request)
 
     app.add_route("/login", login, ["GET"])
+    app.add_route("/login/callback", callback, ["GET"])
+
+
+async def _to_provider(oidc: OidcLogin, request: Request) -> Response:
+    back = f"{str(request.base_url).rstrip('/')}/login/callback"
+    try:
+        address, state = await oidc.start(own_path(request.query_params.get("next")), back)
+    except BarnabasError as error:
+        return _failed(error, 503)
+    response = RedirectResponse(address, 303)
+    # The browser comes back from another site, so the cookie cannot be strict.
+    response.set_cookie(
+        _STATE_COOKIE,
+        state,
+        path="/login",
+        max_age=600,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+async def _from_provider(console: Console, oidc: OidcLogin, request: Request) -> Response:
+    given = request.query_params
+    if "error" in given:
+        reason = given.get("error_description") or given["error"]
+        return _failed(LoginFailedError(f"the provider refused the login: {reason}"), 403)
+    try:
+        name, target = await oidc.finish(
+            given.get("state", ""), request.cookies.get(_STATE_COOKIE), given.get("code", "")
+        )
+    except BarnabasError as error:
+        return _failed(error, 403)
+    # A redirect would still count as coming from the provider, and a strict cookie not be sent.
+    response = HTMLResponse(_RETURN.format(target=html.escape(target, quote=True)))
+    token = console.sessions.create(console.authenticator.principal(name))
+    set_session_cookie(response, token, request)
+    response.delete_cookie(_STATE_COOKIE, path="/login")
+    return response
+
+
+def _failed(error: BarnabasError, status: int) -> Response:
+    return HTMLResponse(_FAILED.format(reason=html.escape(str(error))), status)
+
+
+def own_path(target: str | None) -> str:
+    """Returns a path of this console; the overview in place of another address.
+
+    >>> own_path("/topics?search=a"), own_path("//evil.example"), own_path(None)
+    ('/topics?search=a', '/', '/')
+    """
+    is_own = target is not None and re.match(r"/(?![/\\\\])", target)
+    return target if target is not None and is_own else "/"

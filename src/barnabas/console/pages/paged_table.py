@@ -15,6 +15,7 @@ from barnabas.console.api_client import ApiCallError
 from barnabas.console.pages.view import View, notify_error
 
 ROWS_PER_PAGE = 25
+_ROW = "row_number"
 _SEARCH_DEBOUNCE_MS = 300
 
 _FORMATS = {
@@ -47,6 +48,8 @@ class Column:
     label: str
     kind: Literal["text", "count", "rate", "seconds", "bytes"] = "text"
     link: str | None = None
+    link_suffix: str = ""
+    """An expression in JavaScript on `props.row`, in single quotes."""
     sortable: bool = True
     warn: bool = False
     """Show a value other than 0 in the colour of warnings."""
@@ -65,7 +68,9 @@ class Column:
         """Returns the Vue template of a cell."""
         shown = _FORMATS[self.kind]
         if self.link is not None:
-            shown = f"<a :href=\"'{self.link}' + encodeURIComponent(props.value)\">{shown}</a>"
+            suffix = f" + ({self.link_suffix})" if self.link_suffix else ""
+            target = f"'{self.link}' + encodeURIComponent(props.value){suffix}"
+            shown = f'<a :href="{target}">{shown}</a>'
         warn = (
             " :class=\"props.value ? 'text-negative text-weight-bold' : ''\"" if self.warn else ""
         )
@@ -82,7 +87,6 @@ class PagedTable:
     view: View
     path: str
     columns: Sequence[Column]
-    row_key: str
     label: str
     filters: dict[str, object] = field(default_factory=dict)
     empty: str = "Nothing found"
@@ -96,7 +100,7 @@ class PagedTable:
         self._table = ui.table(
             columns=[column.definition() for column in self.columns],
             rows=[],
-            row_key=self.row_key,
+            row_key=_ROW,
             pagination={
                 "rowsPerPage": ROWS_PER_PAGE,
                 "page": 1,
@@ -152,7 +156,7 @@ class PagedTable:
         if number != self._asked:
             return  # a later request, for example of a longer search text, has the answer
         self._total = found["total"]
-        self._table.rows[:] = found["items"]
+        self._table.rows[:] = [{**item, _ROW: at} for at, item in enumerate(found["items"])]
         self._table.pagination = {**pagination, "rowsPerPage": size, "rowsNumber": found["total"]}
         self._table.update()
 

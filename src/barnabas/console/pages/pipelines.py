@@ -1,4 +1,4 @@
-"""The pages of pipelines, and the SQL editor."""
+"""The pages of pipelines."""
 
 from typing import Any
 from urllib.parse import quote
@@ -30,9 +30,7 @@ async def list_page(view: View) -> None:
     ui.label("Pipelines that ran on the machine of this console (barnabas pipeline run).").classes(
         "console-muted"
     )
-    table = PagedTable(
-        view, "/pipelines", _COLUMNS, "name", "Pipelines", empty="No pipeline has run here"
-    )
+    table = PagedTable(view, "/pipelines", _COLUMNS, "Pipelines", empty="No pipeline has run here")
     await table.create()
     ui.timer(_REFRESH_S, table.reload, immediate=False)
 
@@ -179,101 +177,3 @@ def node_columns(topology: dict[str, Any]) -> dict[str, tuple[int, int]]:
 
 def _short(text: str) -> str:
     return text if len(text) <= 24 else text[:23] + "…"
-
-
-async def sql_page(view: View) -> None:
-    """An editor for one bounded statement, its rows, and a plot of them."""
-    _SqlPage(view)
-
-
-class _SqlPage:
-    def __init__(self, view: View) -> None:
-        self._view = view
-        ui.label(
-            "SELECT, SHOW, DESCRIBE and EXPLAIN on the streams and tables of barnabas sql. "
-            "A statement takes some seconds: Spark starts for it."
-        ).classes("console-muted")
-        self._editor = ui.codemirror("SHOW STREAMS;", language="SQL", line_wrapping=True)
-        self._editor.classes("full-width").style("height: 160px").props('aria-label="Statement"')
-        with ui.element("div").classes("console-row"):
-            self._button = ui.button("Run", icon="play_arrow", on_click=self._run).props("no-caps")
-            self._status = ui.label().props("role=status").classes("sql-status")
-        self._results = ui.column().classes("full-width")
-
-    async def _run(self) -> None:
-        self._button.disable()
-        self._status.set_text("Running …")
-        try:
-            body = {"statement": self._editor.value or " "}
-            result = await self._view.api.request("POST", "/sql", body=body)
-        except ApiCallError as error:
-            self._status.set_text(f"{error.code}: {error.message}")
-            return
-        finally:
-            self._button.enable()
-        count = len(result["rows"])
-        more = " (more rows were cut off)" if result["truncated"] else ""
-        self._status.set_text(f"{count:,} rows{more} in {result['seconds']:.1f} s")
-        self._results.clear()
-        with self._results:
-            show_rows(result)
-
-
-def show_rows(result: dict[str, Any]) -> None:
-    """Creates the table, and a plot if there are numbers."""
-    if result["message"]:
-        ui.label(result["message"]).classes("console-wrap console-mono")
-    if not result["rows"]:
-        return
-    names = result["columns"]
-    columns = [
-        {"name": name, "label": name, "field": name, "align": "left", "sortable": True}
-        for name in names
-    ]
-    rows = [
-        {"key": number, **{name: _cell(row.get(name)) for name in names}}
-        for number, row in enumerate(result["rows"])
-    ]
-    table = ui.table(columns=columns, rows=rows, row_key="key", pagination=25)
-    table.classes("console-table").props('flat bordered dense aria-label="Rows"')
-    numeric = numeric_columns(result)
-    if numeric:
-        _plot(result, numeric)
-
-
-def numeric_columns(result: dict[str, Any]) -> list[str]:
-    """Returns the columns whose values are all numbers; True and False are not numbers."""
-    return [
-        name
-        for name in result["columns"]
-        if all(
-            isinstance(row.get(name), (int, float)) and not isinstance(row.get(name), bool)
-            for row in result["rows"]
-        )
-    ]
-
-
-def _plot(result: dict[str, Any], numeric: list[str]) -> None:
-    label = next((name for name in result["columns"] if name not in numeric), None)
-    names = [
-        str(number if label is None else row.get(label))
-        for number, row in enumerate(result["rows"])
-    ]
-    ui.echart(
-        {
-            "tooltip": {"trigger": "axis"},
-            "legend": {},
-            "grid": {"left": 60, "right": 16, "top": 36, "bottom": 60},
-            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30}},
-            "yAxis": {"type": "value"},
-            "series": [
-                {"type": "bar", "name": name, "data": [row[name] for row in result["rows"]]}
-                for name in numeric
-            ],
-            "animation": False,
-        }
-    ).style("height: 320px; width: 100%").props('role=img aria-label="Plot of the rows"')
-
-
-def _cell(value: object) -> object:
-    return value if isinstance(value, (str, int, float)) or value is None else str(value)

@@ -8,7 +8,7 @@ from nicegui import events, ui
 from barnabas.console.actions import records as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.action_dialog import ActionDialog
+from barnabas.console.pages.action_dialog import ActionDialog, copy_buttons
 from barnabas.console.pages.fields import whole
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.view import View, notify_error
@@ -126,9 +126,9 @@ def import_dialog(view: View, topic: str, done: Callable[[], Awaitable[None]]) -
 
     async def send(event: events.UploadEventArguments) -> None:
         content = await event.file.read()
+        action = actions.produce_file(topic, form.value, event.file.name)
         try:
-            path = f"/topics/{topic}/records/import"
-            found = await view.api.send_content(path, content, {"file_format": form.value})
+            found = await view.api.send_content(action.path, content, action.query)
         except ApiCallError as error:
             notify_error(error)
             return
@@ -146,5 +146,8 @@ def import_dialog(view: View, topic: str, done: Callable[[], Awaitable[None]]) -
         form.classes("full-width")
         upload = ui.upload(label="Choose a file", auto_upload=True, on_upload=send)
         upload.props('flat bordered aria-label="File"').classes("full-width")
-        ui.button("Close", on_click=dialog.close).props("flat no-caps")
+        with ui.row().classes("full-width items-center"):
+            copy_buttons(view, lambda: actions.produce_file(topic, form.value))
+            ui.space()
+            ui.button("Close", on_click=dialog.close).props("flat no-caps")
     return dialog

@@ -69,7 +69,10 @@ class _RecordsPage:
                 button.props("flat no-caps")
             copy_buttons(self._view, self._read_action)
         ui.context.client.on_delete(self._stop)
-        await self._show()
+        if self._query.value:
+            await self._search()
+        else:
+            await self._show()
 
     def _controls(self) -> None:
         given = self._view.query
@@ -79,15 +82,19 @@ class _RecordsPage:
             self._time = ui.input(
                 "Time, UTC", placeholder="2026-01-31 12:00:00", value=given.get("time", "")
             )
+            self._until = ui.input(
+                "Until, UTC", placeholder="empty: the end", value=given.get("until", "")
+            )
             self._offset.bind_visibility_from(self._start, "value", value="offset")
             self._time.bind_visibility_from(self._start, "value", value="time")
+            self._until.bind_visibility_from(self._start, "value", value="time")
             self._partition = ui.number(
                 "Partition", min=0, precision=0, value=_int(given.get("partition"))
             ).props('placeholder="all"')
-            self._format = _select(FORMATS, "auto", "Value format")
+            self._format = _select(FORMATS, given.get("format", "auto"), "Value format")
             self._schema = ui.input("Avro schema").props('hint="JSON; empty: by the registry"')
             self._schema.bind_visibility_from(self._format, "value", value="avro")
-            for field in (self._offset, self._time, self._partition, self._schema):
+            for field in (self._offset, self._time, self._until, self._partition, self._schema):
                 field.props("outlined dense").style("width: 180px")
             ui.button("Show", icon="visibility", on_click=self._show_first).props("no-caps")
             self._live = ui.switch("Live tail", on_change=self._switch_tail)
@@ -106,8 +113,10 @@ class _RecordsPage:
 
     def _search_row(self) -> None:
         with ui.element("div").classes("console-row"):
-            self._kind = _select(KINDS, "text", "Search by").style("width: 180px")
-            self._query = ui.input("Search for").props("outlined dense clearable")
+            self._kind = _select(KINDS, self._view.query.get("kind", "text"), "Search by")
+            self._kind.style("width: 180px")
+            self._query = ui.input("Search for", value=self._view.query.get("search", ""))
+            self._query.props("outlined dense clearable")
             self._query.classes("console-mono").style("flex: 1 1 260px")
             self._query.on("keydown.enter", self._search)
             ui.button("Search", icon="search", on_click=self._search).props("no-caps")
@@ -149,24 +158,56 @@ class _RecordsPage:
         if start == "offset":
             query["offset"] = whole(self._offset.value) or 0
         if start == "time":
-            query["time"] = parse_time(self._time.value or "")
+            query["time"], query["until"] = self._times()
         return {**query, **self._formats()}
 
+    def _times(self) -> tuple[int, int | None]:
+        """Returns the chosen range in milliseconds; ValueError for the user."""
+        until = (self._until.value or "").strip()
+        return parse_time(self._time.value or ""), parse_time(until) if until else None
+
     def _read_action(self) -> Action:
+        """What the page shows: the found records, or those from the chosen start on."""
+        if (self._query.value or "").strip():
+            return actions.search_records(self._topic, self._search_query(), self._view.console)
         return actions.read_records(self._topic, self._browse_query())
 
     def _search_query(self) -> dict[str, object]:
-        return {
+        """The query of a search, which reads from the chosen start on; ValueError for the user."""
+        query: dict[str, object] = {
             "kind": self._kind.value,
             "query": self._query.value or "",
             "partition": whole(self._partition.value),
-            **self._formats(),
         }
+        if self._start.value == "offset":
+            query["from_offset"] = whole(self._offset.value) or 0
+        if self._start.value == "time":
+            query["from_time"], query["to_time"] = self._times()
+        return {**query, **self._formats()}
+
+    def _remember(self) -> None:
+        """Puts the choices into the address, for reload, bookmarks and links to this view."""
+        start, search = self._start.value, (self._query.value or "").strip()
+        chosen: dict[str, object] = {
+            "start": start if start != "newest" else None,
+            "offset": whole(self._offset.value) if start == "offset" else None,
+            "time": self._time.value if start == "time" else None,
+            "until": self._until.value if start == "time" else None,
+            "partition": whole(self._partition.value),
+            "format": self._format.value if self._format.value != "auto" else None,
+            "kind": self._kind.value if search and self._kind.value != "text" else None,
+            "search": search,
+        }
+        given = {key: value for key, value in chosen.items() if value not in (None, "")}
+        address = f"{self._path}?{urlencode(given)}" if given else self._path
+        ui.navigate.history.replace(address)
 
     # -- browse --------------------------------------------------------------------------------
 
     async def _show_first(self) -> None:
         self._cursor = ""
+        self._query.value = ""
+        self._remember()
         await self._show()
 
     async def _show_older(self) -> None:
@@ -195,12 +236,12 @@ class _RecordsPage:
         items = page["items"][::-1] if newest_first else page["items"]
         self._fill(items)
         total = sum(item["end"] - item["start"] for item in page["partitions"])
-        shown = f"{len(items)} of about {total:,} records in {len(page['partitions'])} partitions"
-        self._status.set_text(shown if total else "The topic has no records")
+        self._status.set_text(count_text(len(items), total, len(page["partitions"])))
 
     def _fill(self, items: list[dict[str, Any]]) -> None:
         self._rows.rows[:] = [row_of(item) for item in items]
         self._rows.update()
+        self._rows.set_visibility(bool(items))
 
     # -- search and tail -----------------------------------------------------------------------
 
@@ -209,16 +250,25 @@ class _RecordsPage:
             await self._show_first()
             return
         self._stop()
+        try:
+            query = self._search_query()
+        except ValueError as error:
+            ui.notify(str(error), type="warning", position="bottom-right")
+            return
+        self._remember()
         self._fill([])
+        self._status.set_text("Searching")
+        self._older.disable()
+        self._newer.disable()
         self._bar.set_visibility(True)
         self._cancel.set_visibility(True)
-        self._task = background_tasks.create(self._run_search(), name="record search")
+        self._task = background_tasks.create(self._run_search(query), name="record search")
 
-    async def _run_search(self) -> None:
+    async def _run_search(self, query: dict[str, object]) -> None:
         slot = self._rows.parent_slot
         assert slot is not None
         try:
-            events = self._view.api.events(f"{self._path}/search", query=self._search_query())
+            events = self._view.api.events(f"{self._path}/search", query=query)
             async for event in events:
                 with slot:
                     self._show_progress(event)
@@ -233,6 +283,7 @@ class _RecordsPage:
         self._rows.rows.extend(row_of(item) for item in event["matches"])
         if event["matches"]:
             self._rows.update()
+            self._rows.set_visibility(True)
         self._bar.set_value(event["position"] / event["total"] if event["total"] else 1)
         text = f"{event['matched']} matches in {event['scanned']:,} records, {event['seconds']} s"
         if event["not_evaluated"]:
@@ -268,6 +319,7 @@ class _RecordsPage:
                 fresh = [row_of(item) for item in event["items"]][::-1]
                 self._rows.rows[:] = [*fresh, *self._rows.rows][:_MAX_ROWS]
                 self._rows.update()
+                self._rows.set_visibility(True)
                 self._status.set_text(f"{count:,} new records; the newest is first")
         except ApiCallError as error:
             with slot:
@@ -283,9 +335,29 @@ class _RecordsPage:
         self._cancel.set_visibility(False)
 
     def _download(self, form: str) -> None:
-        query = {key: value for key, value in self._search_query().items() if value is not None}
+        try:
+            given = self._search_query()
+        except ValueError as error:
+            ui.notify(str(error), type="warning", position="bottom-right")
+            return
+        query = {key: value for key, value in given.items() if value is not None}
         address = f"/api/v1{self._path}/download?{urlencode({**query, 'file_format': form})}"
         ui.download.from_url(address)
+
+
+def count_text(shown: int, total: int, partitions: int) -> str:
+    """Returns a line about the shown records.
+
+    >>> count_text(50, 1200, 3)
+    '50 of about 1,200 records in 3 partitions'
+    >>> count_text(0, 7, 1), count_text(0, 0, 1)
+    ('No records here; about 7 in the topic', 'No records')
+    """
+    if not total:
+        return "No records"
+    if not shown:
+        return f"No records here; about {total:,} in the topic"
+    return f"{shown} of about {total:,} records in {partitions} partitions"
 
 
 def row_of(item: dict[str, Any]) -> dict[str, object]:

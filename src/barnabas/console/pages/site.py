@@ -12,6 +12,7 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from nicegui import ui
 
+from barnabas.console.actions.action import ConsoleAddress
 from barnabas.console.api_client import ApiCallError, ApiClient
 from barnabas.console.composition import Console
 from barnabas.console.pages import (
@@ -23,13 +24,15 @@ from barnabas.console.pages import (
     pipelines,
     record_page,
     records,
+    sql,
     topic,
     topics,
 )
 from barnabas.console.pages.frame import Breadcrumb, draw_frame
 from barnabas.console.pages.login import add_login
 from barnabas.console.pages.view import View, show_error
-from barnabas.console.security.guard import PRINCIPAL
+from barnabas.console.security.guard import PRINCIPAL, cookie_of
+from barnabas.console.security.principals import Principal
 
 BuildPage = Callable[[View], Awaitable[None]]
 _FAVICON = Path(__file__).with_name("favicon.svg")
@@ -55,7 +58,7 @@ class Site:
     async def _show(
         self, request: Request, title: str, build: BuildPage, parents: Sequence[Breadcrumb]
     ) -> None:
-        api = ApiClient(self._app, request.scope.get(PRINCIPAL))
+        api = ApiClient(self._app, self._identify(request))
         params = {key: str(value) for key, value in request.path_params.items()}
         view = View(
             api=api,
@@ -64,6 +67,9 @@ class Site:
             bootstrap=self._console.link.bootstrap,
             read_only=self._console.settings.read_only,
             title=title.format_map(params),
+            console=self._address(request),
+            zookeeper=self._console.settings.zookeeper,
+            may_log_out=self._console.sessions.find(cookie_of(request.headers)) is not None,
         )
         content = draw_frame(view, parents, request.cookies.get("console_theme"))
         with content:
@@ -75,6 +81,27 @@ class Site:
             except ApiCallError as error:
                 show_error(error)
         waiting.delete()
+        content.props("data-ready")
+
+    def _identify(self, request: Request) -> Callable[[], Principal | None]:
+        """Returns the user of a page; a page of a session loses its user when the session ends."""
+        principal = request.scope.get(PRINCIPAL)
+        sessions, token = self._console.sessions, cookie_of(request.headers)
+        if sessions.find(token) is None:
+            return lambda: principal
+
+        def user_of_session() -> Principal | None:
+            session = sessions.find(token)
+            return None if session is None else session.principal
+
+        return user_of_session
+
+    def _address(self, request: Request) -> ConsoleAddress:
+        principal = request.scope.get(PRINCIPAL)
+        name = None
+        if self._console.settings.login == "scram" and isinstance(principal, Principal):
+            name = principal.name
+        return ConsoleAddress(str(request.base_url).rstrip("/"), name)
 
 
 def add_pages(app: FastAPI, console: Console) -> None:
@@ -97,7 +124,7 @@ def add_pages(app: FastAPI, console: Console) -> None:
     )
     site.page("/dead-letters", "Dead letters", dead_letters.list_page)
     site.page("/groups", "Groups", groups.list_page)
-    site.page("/groups/{name}", "{name}", groups.group_page, [Breadcrumb("Groups", "/groups")])
+    site.page("/groups/{name:path}", "{name}", groups.group_page, [Breadcrumb("Groups", "/groups")])
     site.page("/pipelines", "Pipelines", pipelines.list_page)
     site.page(
         "/pipelines/{name}",
@@ -105,10 +132,10 @@ def add_pages(app: FastAPI, console: Console) -> None:
         pipelines.pipeline_page,
         [Breadcrumb("Pipelines", "/pipelines")],
     )
-    site.page("/sql", "SQL", pipelines.sql_page)
+    site.page("/sql", "SQL", sql.sql_page)
     site.page("/cluster", "Cluster", cluster.cluster_page)
     site.page("/api-reference", "API", api_reference.api_page)
-    add_login(app, console.settings)
+    add_login(app, console)
     ui.run_with(
         app,
         title="Barnabas",

@@ -1,6 +1,5 @@
 """The page of one topic: partitions over brokers, records over time, configuration, changes."""
 
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -8,17 +7,15 @@ from nicegui import ui
 
 from barnabas.console.actions import topics as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.api_client import ApiCallError
 from barnabas.console.pages.action_dialog import ActionDialog
-from barnabas.console.pages.charts import bytes_text, count_text, histogram_chart
+from barnabas.console.pages.charts import bytes_text, count_text
 from barnabas.console.pages.config_table import config_table
 from barnabas.console.pages.fields import number_field, whole
 from barnabas.console.pages.frame import heading
+from barnabas.console.pages.histogram import histogram
 from barnabas.console.pages.partition_picture import PartitionPicture
-from barnabas.console.pages.view import View, notify_error
+from barnabas.console.pages.view import View
 from barnabas.console.security.principals import Role
-
-_DRAWN_S = 0.5
 
 
 async def topic_page(view: View) -> None:
@@ -29,7 +26,7 @@ async def topic_page(view: View) -> None:
     _buttons(view, name, topic, picture)
     heading("Partitions", level=2)
     await picture.create()
-    await _histogram(view, name)
+    await histogram(view, name)
     heading("Configuration", level=2)
     await config_table(
         view,
@@ -121,74 +118,3 @@ def _records_dialog(view: View, name: str, picture: PartitionPicture) -> ActionD
         for field in (partition, offset):
             field.bind_enabled_from(everything, "value", backward=lambda chosen: not chosen)
     return dialog
-
-
-async def _histogram(view: View, name: str) -> None:
-    """The bar chart of records over time; a brushed range can be zoomed or browsed."""
-    path = f"/topics/{quote(name)}/histogram"
-    heading("Records over time", level=2)
-    try:
-        found = await view.api.get(path)
-    except ApiCallError as error:
-        notify_error(error)
-        return
-    if not found["buckets"]:
-        ui.label("The topic has no records.").classes("console-muted")
-        return
-    chosen: dict[str, int] = {}
-    chart = ui.echart(histogram_chart(found["buckets"])).style("height: 240px; width: 100%")
-    with ui.element("div").classes("console-row"):
-        label = ui.label("Drag over the chart to choose a range.").classes("console-muted")
-        browse = (
-            ui.button("Show records", icon="list").props("no-caps flat").classes("browse-range")
-        )
-        zoom = ui.button("Zoom", icon="zoom_in").props("no-caps flat")
-        ui.button("All", icon="zoom_out", on_click=lambda: draw({})).props("no-caps flat")
-    browse.disable()
-    zoom.disable()
-    _activate_brush(chart)
-
-    async def draw(times: dict[str, int]) -> None:
-        try:
-            buckets = (await view.api.get(path, **times))["buckets"]
-        except ApiCallError as error:
-            notify_error(error)
-            return
-        chart.options["series"][0]["data"] = histogram_chart(buckets)["series"][0]["data"]
-        chart.update()
-        _activate_brush(chart)
-
-    def brushed(event: Any) -> None:
-        areas = event.args.get("areas") or []
-        span = areas[0].get("coordRange") if areas else None
-        chosen.clear()
-        if span:
-            chosen.update(start_ms=max(int(span[0]), 0), end_ms=max(int(span[1]), 0))
-            label.text = f"{_time(chosen['start_ms'])} to {_time(chosen['end_ms'])}"
-        browse.set_enabled(bool(chosen))
-        zoom.set_enabled(bool(chosen))
-
-    chart.on("chart:brushEnd", brushed, ["areas"])
-    zoom.on_click(lambda: draw(dict(chosen)))
-    browse.on_click(
-        lambda: ui.navigate.to(
-            f"/topics/{quote(name)}/records?start=time&time={quote(_plain_time(chosen['start_ms']))}"
-        )
-    )
-
-
-def _activate_brush(chart: ui.echart) -> None:
-    """Lets the user drag over the chart without a click on its tool first."""
-    option = {"brushType": "lineX", "brushMode": "single"}
-    action = {"type": "takeGlobalCursor", "key": "brush", "brushOption": option}
-    # The browser creates and updates charts asynchronously; the action needs the finished chart.
-    ui.timer(_DRAWN_S, lambda: chart.run_chart_method("dispatchAction", action), once=True)
-
-
-def _time(time_ms: int) -> str:
-    return f"{_plain_time(time_ms)} UTC"
-
-
-def _plain_time(time_ms: int) -> str:
-    """Returns a time as the page of records takes it."""
-    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -25,7 +25,7 @@ _COLUMNS = (
 
 async def list_page(view: View) -> None:
     """The list of topics, and the dialog that creates one."""
-    table = PagedTable(view, "/topics", _COLUMNS, "name", "Topics", empty="No topics")
+    table = PagedTable(view, "/topics", _COLUMNS, "Topics", empty="No topics")
     with ui.element("div").classes("console-row"):
         if view.may(Role.OPERATE):
             dialog = _create_dialog(view, table)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
-from barnabas.console.actions.action import Action
+from barnabas.console.actions.action import Action, ConsoleAddress
 from barnabas.console.api_client import ApiCallError, ApiClient
 from barnabas.console.security.principals import Role
 
@@ -24,6 +24,9 @@ class View:
     bootstrap: str
     read_only: bool
     title: str
+    console: ConsoleAddress
+    zookeeper: str | None = None
+    may_log_out: bool = False
 
     def may(self, role: Role) -> bool:
         """Returns whether to offer actions that need this role."""
@@ -72,7 +75,10 @@ class View:
 
 
 def notify_error(error: ApiCallError) -> None:
-    """Shows an error of the API for some seconds."""
+    """Shows an error of the API for some seconds; after the end of a session, the login."""
+    if error.code == "LOGIN_REQUIRED":
+        ui.navigate.to("/login")
+        return
     cause = f" ({error.cause})" if error.cause else ""
     ui.notify(
         f"{error.code}: {error.message}{cause}",

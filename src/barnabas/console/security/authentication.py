@@ -1,4 +1,5 @@
-"""Finds the identity of a request: the local user, a SCRAM user, or a user named by a proxy.
+"""Finds the identity of a request: the local user, a SCRAM user, or one whom a proxy or an
+OpenID Connect provider names.
 
 SCRAM: the console opens a connection to the cluster with the given name and password; the broker
 decides. HTTP Basic is accepted for programs; the result is kept for a minute, by a hash of the
@@ -16,10 +17,12 @@ from starlette.datastructures import Headers
 
 from barnabas.admin import AsyncAdmin
 from barnabas.console.cluster_link import supported
+from barnabas.console.security.oidc import OidcLogin
 from barnabas.console.security.principals import Principal, Role
 from barnabas.console.settings import ConsoleSettings
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.errors import BarnabasError, UnavailableError
+from barnabas.runtime.clock import SystemClock
 
 LOCAL_USER = "local"
 _KEEP_S = 60.0
@@ -37,6 +40,7 @@ class Authenticator:
         self._kept: dict[bytes, tuple[float, Principal]] = {}
         self._roles = {name: Role.of(role) for name, role in settings.roles.items()}
         self._default_role = Role.of(settings.default_role)
+        self.oidc = None if settings.oidc is None else OidcLogin(settings.oidc, now, _time_s)
 
     def principal(self, name: str, role: Role | None = None) -> Principal:
         """Returns the identity of an authenticated user with the configured role."""
@@ -48,6 +52,8 @@ class Authenticator:
             return Principal(LOCAL_USER, Role.ADMIN)
         if self._settings.login == "proxy":
             return self._from_proxy(headers, address)
+        if self.oidc is not None:
+            return await self._from_bearer(headers, self.oidc)
         return await self._from_basic(headers)
 
     async def password_login(self, name: str, password: str) -> Principal | None:
@@ -65,6 +71,15 @@ class Authenticator:
         if not name or not _is_trusted(address, self._settings.trusted_proxies):
             return None
         return self.principal(name)
+
+    async def _from_bearer(self, headers: Headers, oidc: OidcLogin) -> Principal | None:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        try:
+            return self.principal(await oidc.user_of(token.strip()))
+        except BarnabasError:
+            return None
 
     async def _from_basic(self, headers: Headers) -> Principal | None:
         credentials = _basic(headers.get("authorization"))
@@ -94,6 +109,10 @@ def login_settings(client: Mapping[str, str], name: str, password: str) -> dict[
     settings["sasl.username"] = name
     settings["sasl.password"] = password
     return settings
+
+
+def _time_s() -> float:
+    return SystemClock().now_ms() / 1000
 
 
 async def _accepted(settings: Mapping[str, str]) -> bool:

@@ -8,11 +8,11 @@ that has not moved is not fetched again.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from barnabas.admin import (
     LATEST,
     GroupDescription,
-    GroupListing,
     GroupMember,
     MemberDescription,
 )
@@ -35,6 +35,16 @@ from barnabas.console.services.group_lag import (
     partition_lags,
     total_lag,
 )
+from barnabas.console.services.group_listing import (
+    SPARK,
+    ZOOKEEPER,
+    ListedGroup,
+    Offsets,
+    ZooKeeperGroups,
+    list_broker_groups,
+    listed_report,
+    stores_topic_ids,
+)
 from barnabas.console.services.rebalances import RebalanceReader
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
@@ -43,6 +53,7 @@ from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.java_hash import coordinator_partition
 from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.spark.source.group_offsets import TOPIC_IDS_SUFFIX
 
 MAX_AGE_S = 2.0
 _SMALL_FETCH = 16 << 10
@@ -50,7 +61,8 @@ _MAX_SINGLE_FETCHES = 20
 _MAX_KNOWN_TIMESTAMPS = 100_000
 _TIMELINE_BYTES = 64 << 20
 _FETCH_BYTES = 4 << 20
-Offsets = dict[TopicPartition, OffsetAndMetadata]
+_NOT_DESCRIBED = ("Share", "Streams")
+GroupSource = Literal["brokers", "zookeeper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +70,22 @@ class GroupsSnapshot:
     """All groups with their committed offsets at one time."""
 
     taken_s: float
-    listings: tuple[GroupListing, ...]
-    offsets: Mapping[str, Offsets]
+    groups: tuple[ListedGroup, ...]
     ends: Mapping[TopicPartition, int]
 
 
 class GroupService:
     """Reads and changes groups of the cluster."""
 
-    def __init__(self, link: ClusterLink, clock: Clock, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        link: ClusterLink,
+        zookeeper: ZooKeeperGroups,
+        clock: Clock,
+        now: Callable[[], float],
+    ) -> None:
         self._link = link
+        self._zookeeper = zookeeper
         self._clock = clock
         self._now = now
         self._history = LagHistory()
@@ -80,20 +98,29 @@ class GroupService:
         snapshot = await self.snapshot()
         text = query.search.lower()
         rows = [
-            self._summary(listing, snapshot)
-            for listing in snapshot.listings
-            if text in listing.group_id.lower()
+            self._summary(group, snapshot)
+            for group in snapshot.groups
+            if text in group.name.lower()
         ]
         page = select_page(rows, query, "name")
         return page.model_copy(update={"items": await self._with_seconds(page.items, snapshot)})
 
-    async def describe(self, group: str) -> GroupDetail:
+    async def describe(self, group: str, source: GroupSource = "brokers") -> GroupDetail:
         """Returns members, partitions and lag of one group."""
+        if source == "zookeeper":
+            return await self._describe_in_zookeeper(group)
         admin = self._link.admin
-        description, offsets = await asyncio.gather(
-            admin.describe_group(group), admin.list_group_offsets([group])
-        )
+        store = group + TOPIC_IDS_SUFFIX
+        try:
+            description, offsets = await asyncio.gather(
+                admin.describe_group(group), admin.list_group_offsets([group, store])
+            )
+        except BrokerError as error:
+            if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
+                raise
+            return await self._describe_as_listed(group, error)
         committed = offsets[group]
+        spark = stores_topic_ids(store, offsets.ok.get(store, {}))
         owners = {
             topic_partition: member.member_id
             for member in description.members
@@ -101,11 +128,44 @@ class GroupService:
         }
         ends = await self._ends({*committed, *owners})
         lags = await self._lags(committed, owners, ends)
-        return _detail(description, lags, owners, committed, self._lag_body(group, lags))
+        detail = _detail(description, lags, owners, committed, self._lag_body(group, lags))
+        return detail.model_copy(update={"type": SPARK}) if spark else detail
 
-    async def delete(self, group: str) -> None:
+    async def _describe_in_zookeeper(self, group: str) -> GroupDetail:
+        report = await self._zookeeper.describe(group)
+        listed = listed_report(report)
+        owned = {
+            item.topic_partition: consumer_of(item.owner)
+            for item in report.partitions
+            if item.owner
+        }
+        ends = await self._ends({*listed.offsets, *owned})
+        lags = await self._lags(listed.offsets, owned, ends)
+        members = [
+            MemberBody(
+                member_id=name,
+                instance_id=None,
+                client_id=name,
+                host="-",
+                assigned=_assigned(item for item, owner in owned.items() if owner == name),
+            )
+            for name in report.members
+        ]
+        return _listed_detail(listed, members, lags, owned, self._lag_body(listed.key, lags))
+
+    async def _describe_as_listed(self, group: str, error: BrokerError) -> GroupDetail:
+        """Returns what the list of groups has, for types that no request describes here."""
+        for listed in (await self.snapshot()).groups:
+            if listed.name == group and listed.type in _NOT_DESCRIBED:
+                return _listed_detail(listed, [], [], {}, LagBody(records=0))
+        raise error
+
+    async def delete(self, group: str, source: GroupSource = "brokers") -> None:
         """Deletes a group without members, with its committed offsets."""
-        (await self._link.admin.delete_groups([group])).check()
+        if source == "zookeeper":
+            await self._zookeeper.delete(group)
+        else:
+            (await self._link.admin.delete_groups([group])).check()
         self._newest = None
 
     async def delete_offsets(self, group: str, topic: str) -> int:
@@ -154,13 +214,13 @@ class GroupService:
 
     async def _read(self) -> GroupsSnapshot:
         taken = self._now()
-        listings = await self._link.admin.list_groups()
-        names = [item.group_id for item in listings]
-        found = await self._link.admin.list_group_offsets(names)
-        offsets = found.ok
-        ends = await self._ends({item for part in offsets.values() for item in part})
-        self._history.keep(names)
-        return GroupsSnapshot(taken, tuple(listings), offsets, ends)
+        groups = [
+            *await list_broker_groups(self._link),
+            *await self._zookeeper.list_groups(),
+        ]
+        ends = await self._ends({item for group in groups for item in group.offsets})
+        self._history.keep(group.key for group in groups)
+        return GroupsSnapshot(taken, tuple(groups), ends)
 
     async def _ends(self, topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """Returns log end offsets; partitions of deleted topics and without leader are left out."""
@@ -173,16 +233,17 @@ class GroupService:
         listed = (await self._link.admin.list_offsets(known)).ok if known else {}
         return {item: found.offset for item, found in listed.items() if found.offset is not None}
 
-    def _summary(self, listing: GroupListing, snapshot: GroupsSnapshot) -> GroupSummary:
-        committed = snapshot.offsets.get(listing.group_id, {})
+    def _summary(self, group: ListedGroup, snapshot: GroupsSnapshot) -> GroupSummary:
+        committed = group.offsets
         lags = partition_lags(_numbers(committed), (), snapshot.ends, {}, 0)
         total = total_lag(lags)
-        trend = self._history.add(listing.group_id, total.records, snapshot.taken_s)
+        trend = self._history.add(group.key, total.records, snapshot.taken_s)
         return GroupSummary(
-            name=listing.group_id,
-            type=str(listing.type),
-            state=str(listing.state),
-            protocol=listing.protocol_type,
+            name=group.name,
+            type=group.type,
+            state=group.state,
+            protocol=group.protocol,
+            members=group.members,
             topics=len({item.topic for item in committed}),
             lag=total.records if committed else None,
             change_per_second=trend.change_per_second,
@@ -192,21 +253,19 @@ class GroupService:
     async def _with_seconds(
         self, rows: list[GroupSummary], snapshot: GroupsSnapshot
     ) -> list[GroupSummary]:
-        names = [row.name for row in rows]
-        described = (await self._link.admin.describe_groups(names)).ok
-        return [await self._with_second(row, snapshot, described.get(row.name)) for row in rows]
-
-    async def _with_second(
-        self, row: GroupSummary, snapshot: GroupsSnapshot, description: GroupDescription | None
-    ) -> GroupSummary:
-        committed = snapshot.offsets.get(row.name, {})
-        total = total_lag(await self._lags(committed, (), snapshot.ends))
-        return row.model_copy(
-            update={
-                "lag_seconds": total.seconds if committed else None,
-                "members": None if description is None else len(description.members),
-            }
-        )
+        names = [row.name for row in rows if row.type != ZOOKEEPER]
+        described = (await self._link.admin.describe_groups(names)).ok if names else {}
+        offsets = {(group.type, group.name): group.offsets for group in snapshot.groups}
+        found = []
+        for row in rows:
+            committed = offsets[row.type, row.name]
+            total = total_lag(await self._lags(committed, (), snapshot.ends))
+            members = row.members
+            if row.type != ZOOKEEPER and row.name in described:
+                members = len(described[row.name].members)
+            seconds = total.seconds if committed else None
+            found.append(row.model_copy(update={"lag_seconds": seconds, "members": members}))
+        return found
 
     async def _lags(
         self,
@@ -295,6 +354,15 @@ class GroupService:
         return start == 0 and position >= end
 
 
+def consumer_of(owner: str) -> str:
+    """Returns the member that a stream of the ZooKeeper consumer belongs to.
+
+    >>> consumer_of("billing_host-1700000000000-1a2b3c4d-0")
+    'billing_host-1700000000000-1a2b3c4d'
+    """
+    return owner.rpartition("-")[0]
+
+
 def _numbers(committed: Offsets) -> dict[TopicPartition, int]:
     return {item: at.offset for item, at in committed.items()}
 
@@ -338,21 +406,47 @@ def _detail(
         coordinator=None if coordinator is None else coordinator.id,
         epoch=description.group_epoch,
         members=[_member(member) for member in description.members],
-        partitions=[
-            GroupPartitionBody(
-                topic=item.topic_partition.topic,
-                partition=item.topic_partition.partition,
-                committed=item.committed,
-                log_end=item.log_end,
-                lag=item.records,
-                lag_seconds=item.seconds,
-                member=owners.get(item.topic_partition),
-                metadata=_metadata(committed.get(item.topic_partition)),
-            )
-            for item in lags
-        ],
+        partitions=_partitions(lags, owners, committed),
         lag=lag,
     )
+
+
+def _listed_detail(
+    listed: ListedGroup,
+    members: list[MemberBody],
+    lags: Iterable[PartitionLag],
+    owners: Mapping[TopicPartition, str],
+    lag: LagBody,
+) -> GroupDetail:
+    return GroupDetail(
+        name=listed.name,
+        type=listed.type,
+        state=listed.state,
+        protocol=listed.protocol,
+        assignor="",
+        coordinator=None,
+        members=members,
+        partitions=_partitions(lags, owners, listed.offsets),
+        lag=lag,
+    )
+
+
+def _partitions(
+    lags: Iterable[PartitionLag], owners: Mapping[TopicPartition, str], committed: Offsets
+) -> list[GroupPartitionBody]:
+    return [
+        GroupPartitionBody(
+            topic=item.topic_partition.topic,
+            partition=item.topic_partition.partition,
+            committed=item.committed,
+            log_end=item.log_end,
+            lag=item.records,
+            lag_seconds=item.seconds,
+            member=owners.get(item.topic_partition),
+            metadata=_metadata(committed.get(item.topic_partition)),
+        )
+        for item in lags
+    ]
 
 
 def _metadata(committed: OffsetAndMetadata | None) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from barnabas.admin import LATEST
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.overview import RatePoint
+from barnabas.console.services.group_listing import list_broker_groups
 from barnabas.console.services.snapshots import ClusterSnapshots
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
@@ -137,11 +138,9 @@ class RateSampler:
         }
         listed = (await admin.list_offsets(wanted)).ok if wanted else {}
         ends = {tp: item.offset for tp, item in listed.items() if item.offset is not None}
-        names = [item.group_id for item in await admin.list_groups()]
-        found = (await admin.list_group_offsets(names)).ok if names else {}
         committed = {
-            group: {tp: item.offset for tp, item in offsets.items()}
-            for group, offsets in found.items()
+            group.name: {tp: item.offset for tp, item in group.offsets.items()}
+            for group in await list_broker_groups(self._link)
         }
         size = sum(snapshot.sizes.values())
         return OffsetSample(started, self._time_ms(), ends, committed, size)

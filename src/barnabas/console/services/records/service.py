@@ -79,7 +79,7 @@ class RecordService:
     async def browse(self, topic: str, query: BrowseQuery) -> RecordPage:
         decoder = self.decoder(query)
         partitions = None if query.partition is None else [query.partition]
-        bounds = await self.reader.bounds(topic, partitions)
+        bounds = await self._before(topic, await self.reader.bounds(topic, partitions), query.until)
         page = await self._page(topic, bounds, query)
         await decoder.prepare(page.entries)
         starts = {item.partition: item.start for item in bounds}
@@ -232,10 +232,18 @@ class RecordService:
         if query.from_time is not None:
             starts = await self._at_time(topic, bounds, query.from_time)
             bounds = [PartitionBounds(b.partition, starts[b.partition], b.end) for b in bounds]
-        if query.to_time is not None:
-            ends = await self._at_time(topic, bounds, query.to_time)
-            bounds = [PartitionBounds(b.partition, b.start, ends[b.partition]) for b in bounds]
-        return search_ranges(bounds, query)
+        return search_ranges(await self._before(topic, bounds, query.to_time), query)
+
+    async def _before(
+        self, topic: str, bounds: list[PartitionBounds], time_ms: int | None
+    ) -> list[PartitionBounds]:
+        """Returns the bounds without the records at or after a time."""
+        if time_ms is None:
+            return bounds
+        ends = await self._at_time(topic, bounds, time_ms)
+        return [
+            PartitionBounds(b.partition, b.start, max(b.start, ends[b.partition])) for b in bounds
+        ]
 
     # -- write ---------------------------------------------------------------------------------
 
