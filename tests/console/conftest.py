@@ -12,6 +12,7 @@ from support.console.browser import WIDE, Browser
 from support.console.process import ConsoleProcess
 
 from barnabas import Admin
+from barnabas.spark.pipeline_registry import STATE_DIR
 
 NO_ANIMATIONS = """
 document.addEventListener("DOMContentLoaded", () => {
@@ -31,8 +32,14 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def console(broker):
-    running = ConsoleProcess(broker.bootstrap_servers)
+def state_dir(tmp_path_factory):
+    """The directory in which pipelines leave their status for the console."""
+    return tmp_path_factory.mktemp("pipelines")
+
+
+@pytest.fixture(scope="session")
+def console(broker, state_dir):
+    running = ConsoleProcess(broker.bootstrap_servers, env={STATE_DIR: str(state_dir)})
     yield running
     running.stop()
 

@@ -48,7 +48,7 @@ def test_a_group_shows_partitions_members_and_rebalances(browser, group):
     browser.shows("reader-1@127.0.0.1")
     browser.picture("group-members")
     browser.tab("Rebalances")
-    browser.shows("Generation 1: 1 joined; 1 members")
+    browser.shows("Generation 1: 1 joined; 1 member")
     browser.picture("group-rebalances")
 
 
@@ -66,7 +66,7 @@ def test_offsets_are_reset_after_a_preview(browser, group, admin):
     browser.open(f"/groups/{name}")
     browser.click("Reset offsets")
     browser.shows("30 records would be read again, 0 skipped")
-    browser.shows("has 1 members: stop them first")
+    browser.shows("has 1 member; stop them first")
     consumer.close()
     browser.run_action()
     browser.shows("Offsets were reset")

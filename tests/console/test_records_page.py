@@ -62,7 +62,7 @@ def test_the_records_fit_narrow_windows(browser, console, topic_name):
     write(console, topic_name, ["x" * 2000])
     browser.resize(NARROW)
     browser.open(f"/topics/{topic_name}/records")
-    browser.shows("1 of about 1 records")
+    browser.shows("1 of about 1 record in 1 partition")
     browser.picture("records-narrow")
     assert browser.overflow() <= 0
 
@@ -83,6 +83,6 @@ def test_dead_letters_are_sent_back(browser, console, topic_name):
     browser.press("tbody .q-checkbox")
     browser.picture("dead-letters")
     browser.click("Send back")
-    browser.shows("1 of 1 letters sent back")
+    browser.shows("1 of 1 letter sent back")
     page = console.api("GET", f"/topics/{topic_name}/records")
     assert "broken" in [item["value"]["text"] for item in page["items"]]

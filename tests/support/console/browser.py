@@ -144,13 +144,15 @@ class Browser:
         """Writes a screenshot of the whole page to build/console and returns its path."""
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{re.sub(r'[^a-z0-9-]', '-', name)}.png"
-        width, height = self.driver.execute_script(
-            "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]"
-        )
-        clip = {"x": 0, "y": 0, "width": width, "height": min(height, MAX_HEIGHT), "scale": 1}
-        shot = self.driver.execute_cdp_cmd(
-            "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
-        )
+        size = "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]"
+        width, height = self.driver.execute_script(size)
+        height = min(height, MAX_HEIGHT)
+        # A window of the page's height: fixed parts are where a user sees them.
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        self.driver.execute_script("scrollTo(0, 0)")
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {})
+        self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         path.write_bytes(base64.b64decode(shot["data"]))
         return path
 

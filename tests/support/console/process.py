@@ -11,7 +11,7 @@ import urllib.request
 class ConsoleProcess:
     """`barnabas console` on a free port."""
 
-    def __init__(self, bootstrap, *arguments):
+    def __init__(self, bootstrap, *arguments, env=None):
         self.bootstrap = bootstrap
         command = [sys.executable, "-m", "barnabas.cli.main", "console"]
         self.process = subprocess.Popen(
@@ -19,7 +19,7 @@ class ConsoleProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **(env or {})},
         )
         line = self.process.stdout.readline()
         if not line.startswith("console at "):

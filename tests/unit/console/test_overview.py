@@ -37,9 +37,9 @@ def test_missing_brokers_offline_partitions_and_replicas_out_of_sync_are_named()
             "error",
             "There is no controller: leaders cannot be elected and topics cannot be changed.",
         ),
-        ("error", "1 partitions have no leader and cannot be used: orders."),
-        ("error", "Broker 3 is down or unreachable; it has replicas of 1 partitions."),
-        ("warning", "1 partitions have replicas that are not in sync: orders."),
+        ("error", "1 partition has no leader and cannot be used: orders."),
+        ("error", "Broker 3 is down or unreachable; it has replicas of 1 partition."),
+        ("warning", "1 partition has replicas that are not in sync: orders."),
     ]
 
 

@@ -17,6 +17,7 @@ from barnabas.console.pages.plain_table import RowButton, plain_table
 from barnabas.console.pages.transactions import transactions_tab
 from barnabas.console.pages.view import View, show_error
 from barnabas.console.security.principals import Role
+from barnabas.console.wording import counted
 
 _PROGRESS_S = 2.0
 Tab = Callable[[View], Awaitable[None]]
@@ -195,7 +196,9 @@ async def _elections_tab(view: View) -> None:
 
     def result(body: dict[str, Any]) -> None:
         errors = "; ".join(f"{key}: {value}" for key, value in list(body["errors"].items())[:3])
-        outcome.text = f"{body['elected']} leaders elected" + (f"; {errors}" if errors else "")
+        outcome.text = f"{counted(body['elected'], 'leader')} elected" + (
+            f"; {errors}" if errors else ""
+        )
 
     def preferred() -> Action:
         name, index = (topic.value or "").strip() or None, whole(partition.value)
@@ -309,7 +312,10 @@ async def _tree_tab(view: View) -> None:
         details.clear()
         with details:
             ui.label(path).classes("text-weight-bold console-wrap")
-            ui.label(f"{node['size']} bytes, {len(node['children'])} children")
+            ui.label(
+                f"{counted(node['size'], 'byte')}, "
+                f"{counted(len(node['children']), 'child', 'children')}"
+            )
             shown = "hidden: may have credentials" if node["data"] is None else node["data"]
             ui.label(shown).classes("console-mono console-wrap")
 

@@ -41,7 +41,7 @@ _EDIT_CELL = (
 async def config_table(view: View, path: str, make: MakeChange, role: Role) -> None:
     """Creates the table; keys with their own value come first if only they are shown."""
     may_edit = view.may(role)
-    items: list[dict[str, Any]] = await view.api.get(path)
+    items = await _read(view, path)
     with ui.element("div").classes("console-row"):
         search = ui.input("Search keys").props("dense outlined clearable")
         changed = ui.checkbox("Only values that differ from the default")
@@ -63,7 +63,7 @@ async def config_table(view: View, path: str, make: MakeChange, role: Role) -> N
         ]
 
     async def reload(_: Any) -> None:
-        items[:] = await view.api.get(path)
+        items[:] = await _read(view, path)
         show()
 
     editor = _Editor(view, make, reload) if may_edit else None
@@ -72,6 +72,13 @@ async def config_table(view: View, path: str, make: MakeChange, role: Role) -> N
     search.on_value_change(show)
     changed.on_value_change(show)
     show()
+
+
+async def _read(view: View, path: str) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = await view.api.get(path)
+    for item in items:
+        item["source"] = item["source"].removesuffix("_config").replace("_", " ")
+    return items
 
 
 class _Editor:

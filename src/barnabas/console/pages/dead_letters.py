@@ -14,6 +14,7 @@ from barnabas.console.pages.produce_dialog import RecordFields
 from barnabas.console.pages.records import field_text, time_text
 from barnabas.console.pages.view import View, notify_error
 from barnabas.console.security.principals import Role
+from barnabas.console.wording import counted
 
 _LETTER_COLUMNS = (
     ("offset", "Letter", "left"),
@@ -123,7 +124,7 @@ class _DeadLettersPage:
         self._letters.update()
         older = "" if page["complete"] else "; older letters are not shown"
         chosen = f" with the reason {self._filter['reason']}" if self._filter else ""
-        self._status.set_text(f"{len(page['items'])} letters{chosen}{older}")
+        self._status.set_text(f"{counted(len(page['items']), 'letter')}{chosen}{older}")
 
     def _row(self, item: dict[str, Any]) -> dict[str, Any]:
         record = item["record"]
@@ -236,7 +237,7 @@ class _DeadLettersPage:
 
 def progress_text(event: dict[str, Any]) -> str:
     """Returns one line about letters that are sent back."""
-    text = f"{event['sent']} of {event['total']} letters sent back"
+    text = f"{event['sent']} of {counted(event['total'], 'letter')} sent back"
     if event["skipped"]:
         text += f", {event['skipped']} were sent back before"
     if event["failed"]:

@@ -37,7 +37,8 @@ _CSS = """
 .q-header { align-items: center !important; min-height: 48px; }
 .console-content h1 { font-size: 1.5rem; font-weight: 600; line-height: 1.3; margin: 0;
   overflow-wrap: anywhere; }
-.console-content h2 { font-size: 1.1rem; font-weight: 600; line-height: 1.3; margin: 0; }
+.console-content h2, .q-dialog h2 { font-size: 1.1rem; font-weight: 600; line-height: 1.3;
+  margin: 0; }
 .console-nav { width: 100%; }
 .console-crumbs { min-width: 0; flex: 0 1 auto; overflow: hidden; }
 .console-nav a { color: inherit; text-decoration: none; border-radius: 6px; }
@@ -47,7 +48,8 @@ _CSS = """
 .console-muted { opacity: .72; }
 .console-row { width: 100%; display: flex; gap: 12px; align-items: center; flex-wrap: wrap; }
 .console-table { width: 100%; }
-.console-table td { overflow-wrap: anywhere; }
+.console-table td { overflow-wrap: break-word; max-width: 420px; vertical-align: top; }
+.console-table td.console-anywhere { overflow-wrap: anywhere; }
 .console-table a, .console-link { color: var(--q-primary); }
 .body--dark .console-table a, .body--dark .console-link { color: #5fc7c7; }
 .console-skip { position: absolute; left: -1000px; }
@@ -76,7 +78,10 @@ _CSS = """
   background: rgba(11, 143, 143, .6); }
 .console-log-mark { position: absolute; top: -3px; bottom: -3px; width: 4px; margin-left: -2px;
   background: #d97706; border-radius: 2px; }
-@media (max-width: 600px) { .console-content { padding: 12px 8px; } }
+@media (max-width: 600px) {
+  .console-content { padding: 12px 8px; }
+  .console-table td { max-width: 260px; }
+}
 """
 
 

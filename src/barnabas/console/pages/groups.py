@@ -14,6 +14,7 @@ from barnabas.console.pages.paged_table import Column, PagedTable
 from barnabas.console.pages.reset_dialog import ResetDialog
 from barnabas.console.pages.view import View
 from barnabas.console.security.principals import Role
+from barnabas.console.wording import counted
 
 _COLUMNS = (
     Column(
@@ -212,7 +213,7 @@ class _GroupPage:
             with ui.column().classes("col"):
                 ui.label(f"{member['client_id']}@{member['host']}").classes("text-weight-bold")
                 ui.label(name).classes("console-muted console-wrap console-mono")
-                ui.label(f"{len(member['assigned'])} partitions")
+                ui.label(counted(len(member["assigned"]), "partition"))
             if self._view.may(Role.OPERATE) and self._source == "brokers":
                 static = member["instance_id"] is not None
                 dialog = ActionDialog(
@@ -256,7 +257,7 @@ def _rebalance_details(item: dict[str, Any]) -> None:
     if not item["moved"]:
         ui.label(f"No partition moved; {item['unchanged']} stayed")
         return
-    title = f"{len(item['moved'])} partitions moved, {item['unchanged']} stayed"
+    title = f"{counted(len(item['moved']), 'partition')} moved, {item['unchanged']} stayed"
     with ui.expansion(title).classes("full-width"):
         for moved in item["moved"][:200]:
             ui.label(
@@ -271,7 +272,7 @@ def _change_text(item: dict[str, Any]) -> str:
         for word, names in (("joined", item["joined"]), ("left", item["left"]))
         if names
     ]
-    return f"{', '.join(parts) or 'same members'}; {item['members']} members"
+    return f"{', '.join(parts) or 'same members'}; {counted(item['members'], 'member')}"
 
 
 def _time_text(item: dict[str, Any]) -> str:

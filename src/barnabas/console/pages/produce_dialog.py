@@ -12,6 +12,7 @@ from barnabas.console.pages.action_dialog import ActionDialog, copy_buttons
 from barnabas.console.pages.fields import whole
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.view import View, notify_error
+from barnabas.console.wording import counted
 
 _ENCODINGS = {"utf-8": "Text", "base64": "Base64", "null": "Null"}
 
@@ -132,7 +133,11 @@ def import_dialog(view: View, topic: str, done: Callable[[], Awaitable[None]]) -
         except ApiCallError as error:
             notify_error(error)
             return
-        ui.notify(f"{found['records']} records produced", type="positive", position="bottom-right")
+        ui.notify(
+            f"{counted(found['records'], 'record')} produced",
+            type="positive",
+            position="bottom-right",
+        )
         dialog.close()
         await done()
 

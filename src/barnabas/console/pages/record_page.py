@@ -12,6 +12,7 @@ from barnabas.console.pages.produce_dialog import produce_dialog
 from barnabas.console.pages.records import FORMATS, notes, time_text
 from barnabas.console.pages.view import View
 from barnabas.console.security.principals import Role
+from barnabas.console.wording import counted
 
 
 async def record_page(view: View) -> None:
@@ -38,7 +39,7 @@ async def record_page(view: View) -> None:
     _content("Key", record["key"])
     ui.select(FORMATS, value=form if form in FORMATS else "auto", label="Value format").props(
         "outlined dense"
-    ).style("min-width: 160px").on_value_change(
+    ).style("width: 220px").on_value_change(
         lambda event: ui.navigate.to(f"{here}/{offset}?format={event.value}")
     )
     _content("Value", record["value"])
@@ -86,7 +87,7 @@ def _properties(record: dict[str, Any]) -> None:
         "Codec": batch["codec"],
         "Batch": (
             f"offsets {batch['base_offset']} to {batch['last_offset']}, "
-            f"{batch['records']} records, "
+            f"{counted(batch['records'], 'record')}, "
             f"{batch['size_bytes']:,} bytes, format {batch['magic']}"
         ),
         "Producer": (
@@ -131,7 +132,7 @@ def _content(title: str, field: dict[str, Any]) -> None:
     if field["format"] == "null":
         ui.label("null").classes("console-muted")
         return
-    parts = [field["format"], f"{field['size']:,} bytes"]
+    parts = [field["format"], counted(field["size"], "byte")]
     if field["schema_id"] is not None:
         parts.append(f"schema {field['schema_id']}")
     if field["truncated"]:

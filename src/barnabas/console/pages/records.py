@@ -14,6 +14,7 @@ from barnabas.console.pages.fields import whole
 from barnabas.console.pages.produce_dialog import import_dialog, produce_dialog
 from barnabas.console.pages.view import View, notify_error
 from barnabas.console.security.principals import Role
+from barnabas.console.wording import counted
 
 STARTS = {"newest": "Newest", "oldest": "Oldest", "offset": "Offset", "time": "Time"}
 KINDS = {
@@ -32,13 +33,13 @@ FORMATS = {
 }
 _MAX_ROWS = 500
 _COLUMNS = (
-    ("partition", "Partition", "right"),
-    ("offset", "Offset", "right"),
-    ("time", "Time (UTC)", "left"),
-    ("key", "Key", "left"),
-    ("value", "Value", "left"),
-    ("size", "Bytes", "right"),
-    ("state", "Notes", "left"),
+    ("partition", "Partition", "right", ""),
+    ("offset", "Offset", "right", ""),
+    ("time", "Time (UTC)", "left", "white-space: nowrap"),
+    ("key", "Key", "left", ""),
+    ("value", "Value", "left", ""),
+    ("size", "Bytes", "right", ""),
+    ("state", "Notes", "left", ""),
 )
 
 
@@ -59,6 +60,8 @@ class _RecordsPage:
         self._next = self._previous = ""
 
     async def create(self) -> None:
+        with ui.element("div").classes("console-row"):
+            self._write_buttons()
         self._controls()
         self._search_row()
         self._table()
@@ -98,8 +101,6 @@ class _RecordsPage:
                 field.props("outlined dense").style("width: 180px")
             ui.button("Show", icon="visibility", on_click=self._show_first).props("no-caps")
             self._live = ui.switch("Live tail", on_change=self._switch_tail)
-            ui.space()
-            self._write_buttons()
 
     def _write_buttons(self) -> None:
         with ui.button("Download", icon="download").props("outline no-caps"), ui.menu():
@@ -128,8 +129,8 @@ class _RecordsPage:
 
     def _table(self) -> None:
         columns = [
-            {"name": name, "label": label, "field": name, "align": align}
-            for name, label, align in _COLUMNS
+            {"name": name, "label": label, "field": name, "align": align, "style": style}
+            for name, label, align, style in _COLUMNS
         ]
         self._rows = ui.table(columns=columns, rows=[], row_key="id", pagination={"rowsPerPage": 0})
         self._rows.classes("console-table").props(
@@ -139,11 +140,11 @@ class _RecordsPage:
             "body-cell-offset",
             '<q-td :props="props"><a :href="props.row.href">{{ props.value }}</a></q-td>',
         )
-        for name in ("key", "value"):
+        for name, width in (("key", 60), ("value", 200)):
             self._rows.add_slot(
                 f"body-cell-{name}",
-                '<q-td :props="props" class="console-mono" '
-                'style="min-width: 120px; max-width: 640px">{{ props.value }}</q-td>',
+                '<q-td :props="props" class="console-mono console-anywhere" '
+                f'style="min-width: {width}px; max-width: 640px">{{{{ props.value }}}}</q-td>',
             )
 
     # -- queries -------------------------------------------------------------------------------
@@ -285,7 +286,8 @@ class _RecordsPage:
             self._rows.update()
             self._rows.set_visibility(True)
         self._bar.set_value(event["position"] / event["total"] if event["total"] else 1)
-        text = f"{event['matched']} matches in {event['scanned']:,} records, {event['seconds']} s"
+        matches = counted(event["matched"], "match", "matches")
+        text = f"{matches} in {counted(event['scanned'], 'record')}, {event['seconds']} s"
         if event["not_evaluated"]:
             text += f"; {event['not_evaluated']} could not be evaluated ({event['problem']})"
         done = event["position"] >= event["total"]
@@ -295,7 +297,9 @@ class _RecordsPage:
 
     def _cancel_search(self) -> None:
         self._stop()
-        self._status.set_text(f"Search cancelled; {len(self._rows.rows)} matches so far")
+        self._status.set_text(
+            f"Search cancelled; {counted(len(self._rows.rows), 'match', 'matches')} so far"
+        )
 
     async def _switch_tail(self) -> None:
         if not self._live.value:
@@ -357,7 +361,7 @@ def count_text(shown: int, total: int, partitions: int) -> str:
         return "No records"
     if not shown:
         return f"No records here; about {total:,} in the topic"
-    return f"{shown} of about {total:,} records in {partitions} partitions"
+    return f"{shown} of about {counted(total, 'record')} in {counted(partitions, 'partition')}"
 
 
 def row_of(item: dict[str, Any]) -> dict[str, object]:

@@ -14,6 +14,7 @@ from barnabas.console.models.groups import ResetRuleName
 from barnabas.console.pages.action_dialog import ActionDialog
 from barnabas.console.pages.fields import whole
 from barnabas.console.pages.view import View, notify_error
+from barnabas.console.wording import counted
 
 _RULES = {
     "earliest": "First record",
@@ -98,7 +99,7 @@ class ResetDialog:
             self._blocked.set_text("")
             return
         self._effect.set_text(
-            f"{plan['again']:,} records would be read again, {plan['skipped']:,} skipped"
+            f"{counted(plan['again'], 'record')} would be read again, {plan['skipped']:,} skipped"
         )
         self._blocked.set_text(plan["blocked"] or "")
 

@@ -11,6 +11,7 @@ from barnabas.console.pages.action_dialog import copy_buttons, made
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.plain_table import RowButton, plain_table
 from barnabas.console.pages.view import View
+from barnabas.console.wording import counted
 
 
 async def sql_page(view: View) -> None:
@@ -87,7 +88,7 @@ class _SqlPage:
             self._button.enable()
         count = len(result["rows"])
         more = " (more rows were cut off)" if result["truncated"] else ""
-        self._status.set_text(f"{count:,} rows{more} in {result['seconds']:.1f} s")
+        self._status.set_text(f"{counted(count, 'row')}{more} in {result['seconds']:.1f} s")
         self._results.clear()
         with self._results:
             show_rows(result)

@@ -16,6 +16,7 @@ from barnabas.console.pages.histogram import histogram
 from barnabas.console.pages.partition_picture import PartitionPicture
 from barnabas.console.pages.view import View
 from barnabas.console.security.principals import Role
+from barnabas.console.wording import counted
 
 
 async def topic_page(view: View) -> None:
@@ -39,8 +40,8 @@ async def topic_page(view: View) -> None:
 def _summary(topic: dict[str, Any]) -> None:
     rate, size = topic["records_per_second"], topic["size_bytes"]
     parts = [
-        f"{count_text(topic['partitions'])} partitions",
-        f"{topic['replication_factor']} replicas",
+        counted(topic["partitions"], "partition"),
+        counted(topic["replication_factor"], "replica"),
         *([] if size is None else [f"{bytes_text(size)} on disk"]),
         *([] if rate is None else [f"{count_text(rate)} records/s in"]),
         *(["internal"] if topic["internal"] else []),

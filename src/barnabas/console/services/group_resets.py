@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from barnabas.admin import EARLIEST, LATEST, OffsetSpec
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.groups import PlannedOffsetBody, ResetBody, ResetPlanBody
+from barnabas.console.wording import counted
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import TopicPartition
@@ -113,7 +114,8 @@ class GroupResetService:
         names = ", ".join(
             f"{member.client_id}@{member.host.lstrip('/')}" for member in description.members[:10]
         )
-        return f"group {group!r} has {len(description.members)} members: stop them first: {names}"
+        members = counted(len(description.members), "member")
+        return f"group {group!r} has {members}; stop them first: {names}"
 
 
 def planned_offset(

@@ -6,6 +6,7 @@ from barnabas.admin import ConfigResource, LogDir
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.overview import BrokerSummary, DiskSummary, Overview, Problem
 from barnabas.console.services.snapshots import ClusterSnapshot, ClusterSnapshots
+from barnabas.console.wording import counted
 from barnabas.model.errors import BarnabasError
 
 _FULL_SHARE = 0.9
@@ -117,21 +118,20 @@ def _partition_problems(snapshot: ClusterSnapshot) -> Iterator[Problem]:
     if offline:
         yield Problem(
             severity="error",
-            text=f"{sum(offline.values())} partitions have no leader and cannot be used: "
-            f"{_named(offline)}.",
+            text=f"{_have(offline)} no leader and cannot be used: {_named(offline)}.",
             page="/topics",
         )
     for broker, count in sorted(missing.items()):
         yield Problem(
             severity="error",
-            text=f"Broker {broker} is down or unreachable; it has replicas of {count} partitions.",
+            text=f"Broker {broker} is down or unreachable; it has replicas of "
+            f"{counted(count, 'partition')}.",
             page="/cluster",
         )
     if behind:
         yield Problem(
             severity="warning",
-            text=f"{sum(behind.values())} partitions have replicas that are not in sync: "
-            f"{_named(behind)}.",
+            text=f"{_have(behind)} replicas that are not in sync: {_named(behind)}.",
             page="/topics",
         )
 
@@ -148,6 +148,11 @@ def _disk_problems(snapshot: ClusterSnapshot) -> Iterator[Problem]:
                     yield Problem(
                         severity="warning", text=f"{where} is on a disk that is {used:.0%} full."
                     )
+
+
+def _have(counts: dict[str, int]) -> str:
+    number = sum(counts.values())
+    return f"{counted(number, 'partition')} {'has' if number == 1 else 'have'}"
 
 
 def _named(counts: dict[str, int]) -> str:
