@@ -45,7 +45,11 @@ def _contents(view: View, found: dict[str, Any], reload: Callable[[Any], Awaitab
     heading("SCRAM users", level=2)
     users = [{"user": user, "kinds": ", ".join(kinds)} for user, kinds in found["users"].items()]
     plain_table(
-        users, (("user", "User"), ("kinds", "Credentials")), "Users", empty="No SCRAM users"
+        users,
+        (("user", "User"), ("kinds", "Credentials")),
+        "Users",
+        empty="No SCRAM users",
+        title=False,
     )
 
 

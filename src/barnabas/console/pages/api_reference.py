@@ -25,6 +25,7 @@ async def api_page(view: View) -> None:
             _rows(document, tag),
             (("call", "Request"), ("summary", "What it does"), ("parameters", "Parameters")),
             tag,
+            title=False,
         )
 
 

@@ -112,8 +112,9 @@ class PagedTable:
         self._table.classes("console-table").props(
             'flat bordered dense binary-state-sort rows-per-page-label="Rows per page:" '
             ':rows-per-page-options="[10, 25, 50, 100, 500]" '
-            f'aria-label="{self.label}" no-data-label="{self.empty}"'
+            f'aria-label="{self.label}"'
         )
+        self._table.add_slot("no-data", f'<span class="console-muted">{self.empty}</span>')
         for column in self.columns:
             self._table.add_slot(f"body-cell-{column.name}", column.cell())
         self._table.on("request", lambda event: self._request(event.args["pagination"]))

@@ -21,8 +21,12 @@ def plain_table(
     *,
     empty: str = "Nothing found",
     button: RowButton | None = None,
+    title: bool = True,
 ) -> ui.table:
-    """Creates a table; `columns` has field names and headings. The first column is the key."""
+    """Creates a table; `columns` has field names and headings. The first column is the key.
+
+    `title` shows the label above it; a heading of the page may say the same.
+    """
     if not rows:
         ui.label(empty).classes("console-muted")
     definitions = [
@@ -41,9 +45,12 @@ def plain_table(
         )
     table = ui.table(columns=definitions, rows=rows, row_key=columns[0][0], pagination=_ROWS)
     table.classes("console-table").props(
-        f'flat bordered dense wrap-cells title="{label}" aria-label="{label}" '
-        'rows-per-page-label="Rows per page:"'
+        f'flat bordered dense wrap-cells aria-label="{label}" rows-per-page-label="Rows per page:"'
     )
+    if title:
+        table.props(f'title="{label}"')
+    if len(rows) <= _ROWS:
+        table.props("hide-bottom")
     table.set_visibility(bool(rows))
     if button is not None:
         table.add_slot(

@@ -54,6 +54,7 @@ class _SqlPage:
             "Streams and tables",
             empty="No streams or tables; define them with barnabas sql",
             button=RowButton("Select", "play_arrow", select),
+            title=False,
         )
         heading("Queries", level=2)
         rows = [
@@ -71,6 +72,7 @@ class _SqlPage:
             ),
             "Queries",
             empty="No queries",
+            title=False,
         )
 
     async def _run(self) -> None:

@@ -80,6 +80,7 @@ async def _find(view: View, area: ui.column) -> None:
             ),
             "Hanging transactions",
             empty="No hanging transactions found",
+            title=False,
             button=RowButton("Abort", "cancel", abort) if view.may(Role.ADMIN) else None,
         )
 
