@@ -1,0 +1,49 @@
+"""The console as a process: memory, Ctrl-C, and what it prints about wrong options."""
+
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from support.console.process import ConsoleProcess
+
+from barnabas.cli.main import main
+
+MAX_RSS_KIB = 120 * 1024
+
+
+def rss_kib(pid):
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+def test_memory_port_and_ctrl_c(broker, capsys):
+    running = ConsoleProcess(broker.bootstrap_servers)
+    try:
+        for path in ("/overview", "/topics", "/groups", "/cluster/versions", "/sql/definitions"):
+            running.api("GET", path)
+        if sys.platform == "linux":
+            assert rss_kib(running.process.pid) < MAX_RSS_KIB
+        port = running.url.rpartition(":")[2]
+        assert main(["console", "-b", broker.bootstrap_servers, "--port", port]) == 1
+        assert f"port {port} is in use; try --port {int(port) + 1}" in capsys.readouterr().err
+        running.process.send_signal(signal.SIGINT)
+        assert running.process.wait(20) == 130
+    finally:
+        running.stop()
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--host", "0.0.0.0"], "add --login scram, --login proxy or --login oidc"),
+        (["--login", "oidc"], "--login oidc needs --oidc-issuer and --oidc-client-id"),
+        (["--role", "ada=king"], "role 'king' is unknown; roles are read, operate, admin"),
+        (["-X", "acks.typo=1"], "acks.typo"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(options, text, capsys):
+    assert main(["console", "-b", "localhost:1", *options]) in (1, 2)
+    error = capsys.readouterr().err
+    assert text in error
+    assert len(error.splitlines()) == 1
