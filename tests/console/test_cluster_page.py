@@ -1,13 +1,7 @@
 """The tabs of the cluster page in a real browser."""
 
-import asyncio
-
 import pytest
 from support.console.browser import NARROW
-from support.transactions.requests import TxnPeer
-from support.wire.peer import WirePeer
-
-from barnabas.admin import ConfigResource
 
 TABS = {
     "Configuration": "num.partitions",
@@ -65,40 +59,6 @@ def test_hanging_transactions_are_searched(browser):
     browser.open("/cluster?tab=Transactions")
     browser.click("Find hanging transactions")
     browser.shows("No hanging transactions found")
-
-
-@pytest.fixture
-def hanging(broker, admin, topic_name):
-    """A transaction in one partition of which the coordinator does not know."""
-    broker.topic(topic_name)
-    (node,) = admin.describe_cluster().brokers
-    resource = ConfigResource.broker(node.id)
-    setting = "transaction.partition.verification.enable"
-    admin.alter_configs({resource: {setting: "false"}}).check()
-
-    async def write():
-        peer = await WirePeer.connect(node.port)
-        producer = TxnPeer(peer, topic_name)
-        assert await producer.init() == 0
-        assert await producer.write(topic_name, b"open") == 0
-        await peer.close()
-
-    asyncio.run(write())
-    yield topic_name
-    admin.alter_configs({resource: {setting: None}}).check()
-
-
-def test_a_hanging_transaction_is_found_and_aborted(browser, broker, hanging):
-    browser.open("/cluster?tab=Transactions")
-    browser.click("Find hanging transactions")
-    browser.shows(f"{hanging}-0")
-    browser.picture("transactions-hanging")
-    browser.click("Abort")
-    browser.click("Copy as CLI")
-    browser.shows(f"barnabas transactions abort {hanging}:0")
-    browser.run_action()
-    browser.shows("No hanging transactions found")
-    assert broker.records(hanging, read_committed=True) == []
 
 
 @pytest.mark.parametrize("tab", ["Configuration", "Versions"])

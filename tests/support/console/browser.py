@@ -114,7 +114,7 @@ class Browser:
 
     def choose(self, label, option):
         """Selects an option of a list."""
-        self.press(f'//label[.//*[normalize-space(text())={_quoted(label)}]]//*[@role="combobox"]')
+        self.press(f"//label[.//*[normalize-space(text())={_quoted(label)}]]", last=True)
         self.press(f'//*[@role="option" and normalize-space(.)={_quoted(option)}]')
 
     def _visible(self, kind, selector, last=False):

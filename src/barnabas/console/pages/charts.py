@@ -15,7 +15,7 @@ def rate_chart(names: tuple[str, ...], unit: str) -> dict[str, Any]:
         "legend": {"data": list(names), "top": 0, "textStyle": {"color": "#888"}},
         "tooltip": {"trigger": "axis"},
         "aria": {"enabled": True},
-        "xAxis": {"type": "time"},
+        "xAxis": {"type": "time", "axisLabel": {"hideOverlap": True}},
         "yAxis": {
             "type": "value",
             "min": 0,
@@ -52,7 +52,12 @@ def histogram_chart(buckets: list[dict[str, Any]]) -> dict[str, Any]:
             "throttleDelay": 300,
         },
         "toolbox": {"right": 8, "top": 0, "iconStyle": {"borderColor": "#888"}},
-        "xAxis": {"type": "time"},
+        "xAxis": {
+            "type": "time",
+            "axisLabel": {"hideOverlap": True},
+            "min": buckets[0]["start_ms"] if buckets else None,
+            "max": buckets[-1]["end_ms"] if buckets else None,
+        },
         "yAxis": {
             "type": "value",
             "minInterval": 1,

@@ -61,7 +61,7 @@ _CSS = """
   grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); }
 .console-figure { gap: 4px; padding: 10px 14px; }
 .console-figure dd { margin: 0; font-size: 1.15rem; font-weight: 600; }
-.console-small { font-size: .8rem; }
+.console-small, .console-figure dd.console-small { font-size: .8rem; }
 .console-picture { border-collapse: collapse; width: 100%; }
 .console-picture th, .console-picture td { padding: 4px 8px; text-align: left; font-weight: 500;
   border-bottom: 1px solid rgba(128, 128, 128, .25); vertical-align: middle; }

@@ -85,8 +85,9 @@ class _Histogram:
         except ApiCallError as error:
             notify_error(error)
             return
-        data = histogram_chart(buckets)["series"][0]["data"]
-        self._chart.options["series"][0]["data"] = data
+        drawn = histogram_chart(buckets)
+        for part in ("xAxis", "series"):
+            self._chart.options[part] = drawn[part]
         self._drawn = False
         self._chart.update()
 

@@ -10,6 +10,7 @@ from barnabas.console.pages.frame import heading
 from barnabas.console.pages.view import View
 
 _REFRESH_S = 5.0
+_LONG = 16
 _MAX_POINTS = 300
 _SERIES = ("records_in", "records_out")
 
@@ -111,7 +112,7 @@ def _figures(found: dict[str, Any]) -> None:
             with ui.card().classes("console-figure"):
                 with ui.element("dt").classes("console-muted"):
                     ui.label(label)
-                with ui.element("dd"):
+                with ui.element("dd").classes("console-small" if len(value) > _LONG else ""):
                     ui.label(value).classes("console-wrap")
 
 

@@ -137,7 +137,7 @@ def _topology_chart(topology: dict[str, Any]) -> None:
                     "type": "graph",
                     "layout": "none",
                     "roam": True,
-                    "edgeSymbol": ["none", "arrow"],
+                    "edgeLabel": {"show": True, "formatter": "▶", "color": "#6b7280"},
                     "lineStyle": {"width": 2},
                     "data": nodes,
                     "links": [{"source": start, "target": end} for start, end in topology["edges"]],
@@ -145,7 +145,7 @@ def _topology_chart(topology: dict[str, Any]) -> None:
             ],
             "animation": False,
         }
-    ).style(f"height: {120 + 70 * rows}px; width: 100%").props(
+    ).style(f"height: {60 + 70 * rows}px; width: 100%").props(
         'role=img aria-label="Topology; the list below has the text"'
     )
 

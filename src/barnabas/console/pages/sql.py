@@ -112,7 +112,9 @@ def show_rows(result: dict[str, Any]) -> None:
         for number, row in enumerate(result["rows"])
     ]
     table = ui.table(columns=columns, rows=rows, row_key="key", pagination=25)
-    table.classes("console-table").props('flat bordered dense aria-label="Rows"')
+    table.classes("console-table").props(
+        'flat bordered dense aria-label="Rows" rows-per-page-label="Rows per page:"'
+    )
     numeric = numeric_columns(result)
     if numeric:
         _plot(result, numeric)
