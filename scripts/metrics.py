@@ -60,9 +60,13 @@ kafka-configs --bootstrap-server localhost:9092 --alter --entity-type client-met
   --entity-name orders --add-config 'interval.ms=10000,match=[client_id=orders-.*],metrics=[*]'
 ```
 
-**Lag in seconds.** The coordinator of a group reads the timestamp at the group's committed offset
-from its own replica of the partition, every ten seconds. Partitions that have no replica on the
-coordinator's broker are left out.
+**Lag.** The coordinator of a group computes the lag in records and in seconds every
+`group.lag.interval.ms` (10 s). The lag in seconds is the age of the first record that the group has
+not committed: the coordinator reads its timestamp from its own replica of the partition, or from
+the leader if it has no replica. With an authorizer, the brokers' own user needs Describe and Read
+on these topics; super users have both. Groups of the ZooKeeper high-level consumer are reported by
+the broker that would coordinate a group of their name, and Spark queries as the consumer group
+under which they commit.
 
 This page is made from the code.
 """

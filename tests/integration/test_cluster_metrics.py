@@ -6,6 +6,8 @@ from support.network.scrape import Scrape
 
 from barnabas.model.ids import TopicPartition
 from barnabas.testing import Cluster
+from barnabas.zk import paths
+from barnabas.zk.znodes import encode_offset
 
 pytestmark = pytest.mark.integration
 
@@ -53,3 +55,60 @@ def test_replicas_and_elections():
         controllers = (Scrape(broker.http_url) for broker in cluster.brokers.values())
         name = "kafka_controller_controllerchannelmanager_totalqueuesize"
         assert all(reading(name) is not None for reading in controllers)
+
+
+def test_the_lag_of_groups_whose_partitions_are_on_other_brokers():
+    config = {
+        "http.listener": "0",
+        "group.lag.interval.ms": 100,
+        "default.replication.factor": 1,
+        "min.insync.replicas": 1,
+    }
+    with Cluster(3, config, zookeeper=False) as cluster:
+        topic = cluster.topic("orders", partitions=3)
+        for partition in range(3):
+            cluster.produce(topic, "first", "second", partition=partition)
+            cluster.produce(topic, "x" * 100_000, partition=partition)
+        partitions = [TopicPartition(topic, n) for n in range(3)]
+        cluster.admin.alter_group_offsets("kafka", dict.fromkeys(partitions, 1))
+        store_in_tree(cluster, "zookeeper", dict.fromkeys(partitions, 2))
+        name = "kafka_consumergroup_lag"
+        waits(cluster, name, lambda lag: lag == 6, group="kafka")
+        waits(cluster, name, lambda lag: lag == 3, group="zookeeper")
+        for group in ("kafka", "zookeeper"):
+            count = Readings(cluster, "kafka_consumergroup_lag_seconds", group=group).count
+            wait_until(lambda count=count: count() == 3, what=f"the seconds of {group}")
+        # A group that commits to both stores during a migration is reported once.
+        store_in_tree(cluster, "kafka", dict.fromkeys(partitions, 2))
+        waits(cluster, name, lambda lag: lag == 3, group="kafka")
+        name = "barnabas_consumergroup_lag_change_per_second"
+        waits(cluster, name, lambda change: change < 0, group="kafka")
+        assert total(cluster, "barnabas_consumergroup_catch_up_seconds", group="kafka") > 0
+
+
+class Readings:
+    """The samples of one metric on all brokers."""
+
+    def __init__(self, cluster, name, **labels):
+        self._cluster, self._name, self._labels = cluster, name, labels.items()
+
+    def count(self):
+        return sum(
+            sample.name == self._name and self._labels <= sample.labels.items()
+            for broker in self._cluster.brokers.values()
+            for sample in Scrape(broker.http_url).samples
+        )
+
+
+def store_in_tree(cluster, group, offsets):
+    """Stores offsets as the ZooKeeper high-level consumer does."""
+
+    async def store():
+        session = cluster._threads.store.session()
+        for topic_partition, offset in offsets.items():
+            path = paths.consumer_offset(group, topic_partition)
+            await session.ensure_path(path)
+            await session.set(path, encode_offset(offset))
+        await session.close()
+
+    cluster._threads.run(store(), 10)

@@ -19,6 +19,7 @@ from typing import Any
 
 from barnabas.broker.access.inter_broker import BrokerPeers
 from barnabas.broker.cluster.command_channels import CommandReceiver
+from barnabas.broker.cluster.leader_queries import RequestedLeaders
 from barnabas.broker.cluster.replica_source import ReplicationQuotas
 from barnabas.broker.cluster.wiring import ClusterRuntime
 from barnabas.broker.composition import make_components, make_replicas, make_services
@@ -31,6 +32,8 @@ from barnabas.broker.http_endpoints import HttpEndpoints
 from barnabas.broker.http_server import HttpServer, parse_http_listener
 from barnabas.broker.listeners import ConnectionCaps, Listeners
 from barnabas.broker.metrics.broker_metrics import BrokerMetrics
+from barnabas.broker.metrics.group_offsets import GroupOffsets
+from barnabas.broker.metrics.lag import LagMonitor
 from barnabas.broker.services import Services
 from barnabas.broker.startup import Identity, StartGate, establish, open_tree, registered_endpoints
 from barnabas.broker.topics import Topics
@@ -49,7 +52,6 @@ _logger = logging.getLogger("barnabas.broker")
 
 _FIRST_COMMANDS_MS = 30_000
 _RESTART_S = 1.0
-_LAG_PERIOD_S = 10.0
 
 
 class Broker:
@@ -241,6 +243,9 @@ class Broker:
             self._storage.flusher.duration,
             self._access.quotas,
         )
+        leaders = RequestedLeaders(self._metadata, cluster.new_links())
+        offsets = GroupOffsets(services, tree)
+        metrics.observe_lag(LagMonitor(offsets.read, services.logs, leaders, self._clock))
         self._endpoints.observe(services, tree)
         self._listeners.start(self._access.timed(dispatcher))
         await services.cluster.controller.start()
@@ -262,7 +267,8 @@ class Broker:
         gate.open()
         self._components.metrics.running()
         if self._http is not None and self._components.metrics.lag is not None:
-            _cancel_at_exit(stack, self._components.metrics.lag.run(_LAG_PERIOD_S))
+            period_s = self.config["group.lag.interval.ms"] / 1000
+            _cancel_at_exit(stack, self._components.metrics.lag.run(period_s))
 
     def _describe(self) -> BrokerNode:
         endpoints = registered_endpoints(self.config, self._listeners.endpoints)

@@ -25,8 +25,10 @@ class FileSlice:
     def __len__(self) -> int:
         return self.size
 
-    def read(self) -> bytes:
-        return self._open().pread(self.size, self.position)
+    def read(self, size: int | None = None) -> bytes:
+        """Returns the bytes, or the first `size` of them."""
+        wanted = self.size if size is None else min(size, self.size)
+        return self._open().pread(wanted, self.position)
 
     def release(self) -> None:
         """Drops the reference to the file; a second call does nothing."""

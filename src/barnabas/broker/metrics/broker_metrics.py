@@ -18,7 +18,13 @@ from barnabas.broker.dispatch import LoopWatch
 from barnabas.broker.listeners import Listeners
 from barnabas.broker.metrics import catalog, component_catalog
 from barnabas.broker.metrics.component_metrics import add_component_metrics
-from barnabas.broker.metrics.lag import GroupOffset, LagMonitor, lag_samples
+from barnabas.broker.metrics.group_offsets import coordinated_offsets
+from barnabas.broker.metrics.lag import (
+    GroupLag,
+    LagMonitor,
+    PartitionLag,
+    lag_samples,
+)
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
 from barnabas.broker.services import Services
@@ -46,7 +52,7 @@ class BrokerMetrics:
         registry: All metrics.
         requests: Requests by API.
         topics: Records and bytes by topic.
-        lag: Lag of the groups coordinated here; None before `observe`.
+        lag: Lag of the groups coordinated here; None before `observe_lag`.
         replicas: Counts over all partitions; None before `observe`.
     """
 
@@ -72,7 +78,6 @@ class BrokerMetrics:
     ) -> None:
         """Adds the metrics that are computed from the state of the running broker."""
         registry = self.registry
-        self.lag = LagMonitor(lambda: _group_offsets(services), services.logs, services.clock)
         info = (VERSION, str(services.broker_id), services.cluster_id)
         registry.source(catalog.BROKER_INFO, lambda: ((info, 1),))
         registry.gauge(catalog.ZOOKEEPER_STATE, lambda: int(tree.state is SessionState.CONNECTED))
@@ -89,8 +94,12 @@ class BrokerMetrics:
         _add_directory_metrics(registry, services)
         _add_controller_metrics(registry, services, self.replicas)
         _add_coordinator_metrics(registry, services)
-        _add_lag_metrics(registry, self.lag)
         add_component_metrics(registry, services, tree, quotas)
+
+    def observe_lag(self, lag: LagMonitor) -> None:
+        """Adds the metrics of the lag of groups."""
+        self.lag = lag
+        _add_lag_metrics(self.registry, lag)
 
     async def refresh(self) -> None:
         """Computes the counts over all partitions; call it before the metrics are read."""
@@ -338,12 +347,6 @@ def _add_controller_metrics(registry: Registry, services: Services, counts: Repl
 # --- coordinators ----------------------------------------------------------------------------
 
 
-def _group_offsets(services: Services) -> Iterator[GroupOffset]:
-    for driver in list(services.groups.active_shards()):
-        for group, topic_partition, committed in driver.shard.committed_offsets():
-            yield GroupOffset(group, topic_partition, committed.offset)
-
-
 def _add_coordinator_metrics(registry: Registry, services: Services) -> None:
     def groups() -> Iterator[Sample]:
         found: Counter[tuple[str, ...]] = Counter()
@@ -362,31 +365,28 @@ def _add_coordinator_metrics(registry: Registry, services: Services) -> None:
         yield from (((state,), count) for state, count in found.items())
 
     registry.source(catalog.GROUPS, groups)
-    registry.gauge(catalog.OFFSETS, lambda: sum(1 for _ in _group_offsets(services)))
+    registry.gauge(catalog.OFFSETS, lambda: sum(1 for _ in coordinated_offsets(services)))
     registry.source(catalog.TRANSACTIONS, transactions)
 
 
 def _add_lag_metrics(registry: Registry, lag: LagMonitor) -> None:
-    registry.source(
-        catalog.LAG,
-        lambda: ((labels, item.records) for labels, item in lag_samples(lag.partitions)),
-    )
-    registry.source(
-        catalog.COMMITTED,
-        lambda: ((labels, item.committed) for labels, item in lag_samples(lag.partitions)),
-    )
-    registry.source(
-        catalog.LAG_SECONDS,
-        lambda: (
-            (labels, item.seconds)
-            for labels, item in lag_samples(lag.partitions)
-            if item.seconds is not None
-        ),
-    )
-    registry.source(
+    def each(metric: Metric, value: Callable[[PartitionLag], float | None]) -> None:
+        def samples() -> Iterator[Sample]:
+            for labels, item in lag_samples(lag.partitions):
+                found = value(item)
+                if found is not None:
+                    yield labels, found
+
+        registry.source(metric, samples)
+
+    def by_group(metric: Metric, value: Callable[[GroupLag], float]) -> None:
+        registry.source(metric, lambda: (((n,), value(g)) for n, g in lag.groups.items()))
+
+    each(catalog.LAG, lambda item: item.records)
+    each(catalog.COMMITTED, lambda item: item.committed)
+    each(catalog.LAG_SECONDS, lambda item: item.seconds)
+    by_group(catalog.LAG_TREND, lambda group: group.change_per_second)
+    by_group(
         catalog.CATCH_UP,
-        lambda: (
-            ((name,), -1 if group.catch_up_seconds is None else group.catch_up_seconds)
-            for name, group in lag.groups.items()
-        ),
+        lambda group: -1 if group.catch_up_seconds is None else group.catch_up_seconds,
     )

@@ -291,6 +291,13 @@ COMMITTED = Metric(
     "Committed offset of a group.",
     _LAG_LABELS,
 )
+LAG_TREND = Metric(
+    "barnabas_consumergroup_lag_change_per_second",
+    GAUGE,
+    "records/s",
+    "Change of a group's lag in the last minute; negative: the lag shrinks.",
+    ("group",),
+)
 CATCH_UP = Metric(
     "barnabas_consumergroup_catch_up_seconds",
     GAUGE,

@@ -1,28 +1,39 @@
 """Lag of the consumer groups that this broker coordinates, in records and in seconds.
 
 The lag in seconds is the age of the first record that the group has not committed: the coordinator
-reads the timestamp of the batch at the committed offset from its own replica of the partition. A
-committed offset that has not moved is not read again. Partitions without a replica on this broker
-are left out; with as many replicas as brokers there are none.
+reads the timestamp of the batch at the committed offset. It uses its own replica of the partition,
+or asks the leader if it has none (`LeaderQueries`). The timestamp at an offset is read once.
 
 `LagMonitor.update` runs periodically in slices; readers see the last complete result.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from barnabas.model.clock import Clock
-from barnabas.model.errors import BrokerError
+from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
-from barnabas.records.batch import parse_header
+from barnabas.records.batch import HEADER_SIZE, parse_header
 from barnabas.storage.log import Log
 
 _logger = logging.getLogger("barnabas.broker")
+_T = TypeVar("_T")
 _SLICE = 50
 _TREND_MS = 60_000
+
+Position = tuple[TopicPartition, int]
+"""An offset in a partition."""
 
 
 class GroupOffset(NamedTuple):
@@ -31,6 +42,13 @@ class GroupOffset(NamedTuple):
     group: str
     topic_partition: TopicPartition
     offset: int
+
+
+class LogBounds(NamedTuple):
+    """First offset of a log, and the end of its committed records."""
+
+    start: int
+    end: int
 
 
 class PartitionLag(NamedTuple):
@@ -70,16 +88,36 @@ class LogSource(Protocol):
     def get(self, topic_partition: TopicPartition) -> Log | None: ...
 
 
+class LeaderQueries(Protocol):
+    """Asks the leaders of partitions that have no replica on this broker.
+
+    Partitions whose leader cannot be reached are missing in the results.
+    """
+
+    async def bounds(
+        self, partitions: Collection[TopicPartition]
+    ) -> Mapping[TopicPartition, LogBounds]: ...
+
+    async def timestamps(self, positions: Collection[Position]) -> Mapping[Position, int]:
+        """Returns the timestamps of the batches that contain the offsets."""
+        ...
+
+
 class LagMonitor:
     """Computes the lags; owned by the broker's loop."""
 
     def __init__(
-        self, offsets: Callable[[], Iterable[GroupOffset]], logs: LogSource, clock: Clock
+        self,
+        offsets: Callable[[], Awaitable[Iterable[GroupOffset]]],
+        logs: LogSource,
+        leaders: LeaderQueries,
+        clock: Clock,
     ) -> None:
         self._offsets = offsets
         self._logs = logs
+        self._leaders = leaders
         self._clock = clock
-        self._timestamps: dict[tuple[str, TopicPartition], tuple[int, int | None]] = {}
+        self._timestamps: dict[Position, int] = {}
         self._history: dict[str, list[tuple[int, int]]] = {}
         self.partitions: list[PartitionLag] = []
         self.groups: dict[str, GroupLag] = {}
@@ -87,44 +125,67 @@ class LagMonitor:
     async def run(self, period_s: float) -> None:
         """Updates the lags until the task is cancelled."""
         while True:
-            await self.update()
+            try:
+                await self.update()
+            except Exception:
+                _logger.exception("computing the lag of groups failed")
             await asyncio.sleep(period_s)
 
     async def update(self) -> None:
         """Computes all lags; other callbacks of the loop run in between."""
-        found: list[PartitionLag] = []
-        timestamps: dict[tuple[str, TopicPartition], tuple[int, int | None]] = {}
-        for number, committed in enumerate(list(self._offsets())):
-            if number % _SLICE == _SLICE - 1:
-                await asyncio.sleep(0)
-            lag = self._partition_lag(committed, timestamps)
-            if lag is not None:
-                found.append(lag)
-        self._timestamps = timestamps
-        self.partitions = found
+        committed = list(await self._offsets())
+        bounds = await self._bounds({item.topic_partition for item in committed})
+        await self._read_timestamps(
+            {
+                (item.topic_partition, _next_offset(item, bounds[item.topic_partition]))
+                for item in committed
+                if _records(item, bounds.get(item.topic_partition)) > 0
+            }
+        )
+        self.partitions = found = []
+        async for item in _in_slices(committed):
+            if item.topic_partition in bounds:
+                found.append(self._partition_lag(item, bounds[item.topic_partition]))
         self._sum_up(found)
 
-    def _partition_lag(
-        self,
-        committed: GroupOffset,
-        timestamps: dict[tuple[str, TopicPartition], tuple[int, int | None]],
-    ) -> PartitionLag | None:
-        log = self._logs.get(committed.topic_partition)
-        if log is None:
-            return None
-        offset = max(committed.offset, log.log_start_offset)
-        records = max(log.high_watermark - offset, 0)
+    async def _bounds(
+        self, partitions: Collection[TopicPartition]
+    ) -> Mapping[TopicPartition, LogBounds]:
+        found: dict[TopicPartition, LogBounds] = {}
+        remote: list[TopicPartition] = []
+        async for topic_partition in _in_slices(partitions):
+            log = self._logs.get(topic_partition)
+            if log is None:
+                remote.append(topic_partition)
+            else:
+                found[topic_partition] = LogBounds(log.log_start_offset, log.high_watermark)
+        return {**found, **await self._leaders.bounds(remote)} if remote else found
+
+    async def _read_timestamps(self, positions: Collection[Position]) -> None:
+        """Reads the timestamps that are not known yet, and forgets those of other positions."""
+        known = {at: time for at, time in self._timestamps.items() if at in positions}
+        remote: list[Position] = []
+        async for position in _in_slices([at for at in positions if at not in known]):
+            log = self._logs.get(position[0])
+            if log is None:
+                remote.append(position)
+                continue
+            timestamp = _timestamp_at(log, position[1])
+            if timestamp is not None:
+                known[position] = timestamp
+        if remote:
+            known.update(await self._leaders.timestamps(remote))
+        self._timestamps = known
+
+    def _partition_lag(self, committed: GroupOffset, bounds: LogBounds) -> PartitionLag:
+        records = _records(committed, bounds)
         seconds: float | None = 0.0
         if records:
-            key = (committed.group, committed.topic_partition)
-            known = self._timestamps.get(key)
-            if known is None or known[0] != offset or known[1] is None:
-                known = (offset, _timestamp_at(log, offset))
-            timestamps[key] = known
-            seconds = None if known[1] is None else self._age(known[1])
-        return PartitionLag(
-            committed.group, committed.topic_partition, committed.offset, records, seconds
-        )
+            at = (committed.topic_partition, _next_offset(committed, bounds))
+            timestamp = self._timestamps.get(at)
+            seconds = None if timestamp is None else self._age(timestamp)
+        group, topic_partition, offset = committed
+        return PartitionLag(group, topic_partition, offset, records, seconds)
 
     def _age(self, timestamp: int) -> float:
         return max(self._clock.now_ms() - timestamp, 0) / 1000
@@ -152,6 +213,23 @@ class LagMonitor:
         return (records - history[0][1]) * 1000 / elapsed_ms if elapsed_ms else 0.0
 
 
+async def _in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
+    """Yields the items; other callbacks of the loop run after every 50 of them."""
+    for number, item in enumerate(list(items), 1):
+        yield item
+        if number % _SLICE == 0:
+            await asyncio.sleep(0)
+
+
+def _next_offset(committed: GroupOffset, bounds: LogBounds) -> int:
+    """Returns the first offset that the group has not read and that still exists."""
+    return max(committed.offset, bounds.start)
+
+
+def _records(committed: GroupOffset, bounds: LogBounds | None) -> int:
+    return 0 if bounds is None else max(bounds.end - _next_offset(committed, bounds), 0)
+
+
 def _group_lag(group: str, records: int, seconds: float, change: float) -> GroupLag:
     catch_up = None
     if records == 0:
@@ -165,14 +243,22 @@ def _timestamp_at(log: Log, offset: int) -> int | None:
     """Returns the timestamp of the batch that contains an offset; None if it cannot be read."""
     try:
         found = log.read(offset, 1, max_offset=log.high_watermark)
-    except BrokerError:
+        if found.slice is None:
+            return None
+        try:
+            return batch_timestamp(found.slice.read(HEADER_SIZE))
+        finally:
+            found.slice.release()
+    except BarnabasError:
         return None  # the segment was deleted meanwhile, or the directory is offline
-    if found.slice is None:
-        return None
-    try:
-        header = parse_header(found.slice.read())
-    finally:
-        found.slice.release()
+
+
+def batch_timestamp(data: bytes | memoryview) -> int | None:
+    """Returns the timestamp of the first record of a batch; None if it has none.
+
+    Raises CorruptRecordError if the bytes are no batch.
+    """
+    header = parse_header(data)
     return header.base_timestamp if header.base_timestamp >= 0 else None
 
 

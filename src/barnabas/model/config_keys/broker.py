@@ -59,6 +59,14 @@ NETWORK_KEYS = [
         at_least(100),
     ),
     ConfigKey(
+        "group.lag.interval.ms",
+        INT,
+        10_000,
+        "Time between two computations of the lag of groups, which runs only if http.listener is "
+        "set.",
+        at_least(100),
+    ),
+    ConfigKey(
         "http.listener",
         STRING,
         None,

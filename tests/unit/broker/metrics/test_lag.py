@@ -1,6 +1,8 @@
 """Lag of groups in records and seconds, its trend, and the estimate to catch up."""
 
-from barnabas.broker.metrics.lag import GroupOffset, LagMonitor
+from barnabas.broker.metrics.lag import GroupOffset, LagMonitor, LogBounds
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import BatchBuilder
 from barnabas.testing.virtual_clock import VirtualClock
@@ -12,8 +14,8 @@ class Batch:
     def __init__(self, timestamp):
         self.timestamp = timestamp
 
-    def read(self):
-        return header_bytes(self.timestamp)
+    def read(self, size):
+        return header_bytes(self.timestamp)[:size]
 
     def release(self):
         pass
@@ -39,11 +41,26 @@ class FakeLog:
         return type("Read", (), {"slice": Batch(1000 * offset)})()
 
 
-def monitor(commits, logs, clock):
-    def offsets():
+class FakeLeaders:
+    """Leaders on other brokers of logs whose record at offset n has the timestamp 1000 * n."""
+
+    def __init__(self, bounds):
+        self._bounds = bounds
+        self.asked = []
+
+    async def bounds(self, partitions):
+        return {tp: self._bounds[tp] for tp in partitions if tp in self._bounds}
+
+    async def timestamps(self, positions):
+        self.asked += positions
+        return {position: 1000 * position[1] for position in positions}
+
+
+def monitor(commits, logs, clock, leaders=None):
+    async def offsets():
         return [GroupOffset(group, tp, offset) for (group, tp), offset in commits.items()]
 
-    return LagMonitor(offsets, logs, clock)
+    return LagMonitor(offsets, logs, leaders or FakeLeaders({}), clock)
 
 
 async def test_lag_in_records_and_seconds():
@@ -83,8 +100,32 @@ async def test_the_trend_gives_the_time_to_catch_up():
     assert lag.groups["g"].catch_up_seconds == 10
 
 
-async def test_partitions_without_a_local_replica_are_left_out():
+async def test_the_leader_is_asked_about_a_partition_without_a_local_replica():
+    leaders = FakeLeaders({ORDERS: LogBounds(5, 50)})
+    commits = {("g", ORDERS): 20, ("done", ORDERS): 50, ("expired", ORDERS): 0}
+    lag = monitor(commits, {}, VirtualClock(now_ms=60_000), leaders)
+    await lag.update()
+    assert lag.partitions == [
+        ("g", ORDERS, 20, 30, 40.0),
+        ("done", ORDERS, 50, 0, 0.0),
+        ("expired", ORDERS, 0, 45, 55.0),
+    ]
+    await lag.update()
+    assert sorted(leaders.asked) == [(ORDERS, 5), (ORDERS, 20)]
+
+
+async def test_partitions_whose_leader_does_not_respond_are_left_out():
     lag = monitor({("g", ORDERS): 20}, {}, VirtualClock())
     await lag.update()
     assert lag.partitions == []
     assert lag.groups == {}
+
+
+async def test_a_deleted_segment_gives_records_without_seconds():
+    class Broken(FakeLog):
+        def read(self, offset, max_bytes, *, max_offset):
+            raise BrokerError(ErrorCode.OFFSET_OUT_OF_RANGE)
+
+    lag = monitor({("g", ORDERS): 20}, {ORDERS: Broken(50)}, VirtualClock())
+    await lag.update()
+    assert lag.partitions == [("g", ORDERS, 20, 30, None)]
