@@ -89,7 +89,7 @@ NOT_SERVED = [
     (
         "RequestQueueTimeMs, ResponseQueueTimeMs, ResponseSendTimeMs",
         "There are no queues between threads: one loop reads, handles and sends. "
-        "`barnabas_event_loop_lag_ms` is the time that a request waits before it is read.",
+        "`barnabas_event_loop_lag_seconds` is the time that a request waits before it is read.",
     ),
     (
         "NetworkProcessorAvgIdlePercent, RequestHandlerAvgIdlePercent",
@@ -116,7 +116,7 @@ NOT_SERVED = [
     ),
     (
         "ControllerStats of the single events (IsrChangeRateAndTimeMs and others)",
-        "`barnabas_controller_event_ms` has them with the label `event`.",
+        "`barnabas_controller_event_seconds` has them with the label `event`.",
     ),
     (
         "ControllerChannelManager QueueSize and RequestRateAndQueueWaitTimeMs by broker",
@@ -296,7 +296,7 @@ DASHBOARDS = {
         ),
         (
             "Event loop lag, p99",
-            "ms",
+            "s",
             (f"{catalog.LOOP_LAG.prometheus_name}{{{_P99}}}", "{{instance}}"),
         ),
         (
@@ -308,7 +308,7 @@ DASHBOARDS = {
         (
             "Free disk space",
             "bytes",
-            (catalog.DIRECTORY_FREE.prometheus_name, "{{instance}} {{logDirectory}}"),
+            (catalog.DIRECTORY_FREE.prometheus_name, "{{instance}} {{log_directory}}"),
         ),
         (
             "Connections",
@@ -350,12 +350,12 @@ DASHBOARDS = {
         ("Rows", "short", (_rate(query_metrics.ROWS, "group"), "{{group}}")),
         (
             "Batch time",
-            "ms",
+            "s",
             (f'{query_metrics.PHASE_TIME.name}{{phase="triggerExecution"}}', "{{group}}"),
         ),
         (
             "Batch time by phase",
-            "ms",
+            "s",
             (
                 f'{query_metrics.PHASE_TIME.name}{{phase!="triggerExecution"}}',
                 "{{group}} {{phase}}",

@@ -185,7 +185,7 @@ def test_compaction_and_retention(broker):
     topic = broker.topic(config={**small, "cleanup.policy": "compact"})
     for _ in range(10):
         broker.produce(topic, "x" * 1000, key="k")
-    rises(broker, before, "barnabas_log_cleaner_pass_ms_count")
+    rises(broker, before, "barnabas_log_cleaner_pass_seconds_count")
     rises(broker, before, "barnabas_log_cleaner_read_bytes_total")
     rises(broker, before, "barnabas_log_cleaner_written_bytes_total")
     found = Scrape(broker.http_url)
@@ -219,7 +219,7 @@ def test_the_controller(broker):
     before = Scrape(broker.http_url)
     broker.topic()
     rises(broker, before, "kafka_controller_controllereventmanager_eventqueuetimems_count")
-    rises(broker, before, "barnabas_controller_event_ms_count", event="topics")
+    rises(broker, before, "barnabas_controller_event_seconds_count", event="topics")
     rises(broker, before, "kafka_server_zookeeperclientmetrics_zookeeperrequestlatencyms_count")
     found = Scrape(broker.http_url)
     assert found("kafka_controller_kafkacontroller_controllerstate") in range(18)
@@ -251,7 +251,7 @@ def test_the_process(broker):
     assert found("kafka_log_logmanager_offlinelogdirectorycount") == 0
     assert found("kafka_log_logmanager_logdirectoryoffline") == 0
     assert found("barnabas_loop_blocking_requests_total") in (None, 0)
-    name = "barnabas_event_loop_lag_ms_count"
+    name = "barnabas_event_loop_lag_seconds_count"
     wait_for_metric(broker.http_url, name, lambda count: count > 0)
 
 

@@ -58,7 +58,7 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
         url = server.url.removesuffix("/metrics")
         name = "barnabas_query_rows_total"
         wait_for_metric(url, name, lambda rows: rows == 7, group=topic_name)
-        phases = Scrape(url)("barnabas_query_batch_ms", group=topic_name, phase="addBatch")
+        phases = Scrape(url)("barnabas_query_batch_seconds", group=topic_name, phase="addBatch")
         assert phases is not None
     finally:
         server.close()

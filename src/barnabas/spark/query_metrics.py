@@ -31,9 +31,9 @@ ROW_RATE = Metric(
     _GROUP,
 )
 PHASE_TIME = Metric(
-    "barnabas_query_batch_ms",
+    "barnabas_query_batch_seconds",
     MetricKind.GAUGE,
-    "ms",
+    "seconds",
     "Duration of the last micro-batch, by Spark's phases; triggerExecution is the sum.",
     ("group", "phase"),
 )
@@ -143,8 +143,10 @@ class QueryMetrics(Collector):
             rows, failed = dict(self._rows), dict(self._failed)
         yield _family(ROWS, (((name,), count) for name, count in rows.items()))
         yield _family(ROW_RATE, (((n,), f.rows_per_second) for n, f in figures.items()))
-        phases = [((n, phase), ms) for n, f in figures.items() for phase, ms in f.phases.items()]
-        whole = [((n, _WHOLE_BATCH), f.batch_ms) for n, f in figures.items()]
+        phases = [
+            ((n, phase), ms / 1000) for n, f in figures.items() for phase, ms in f.phases.items()
+        ]
+        whole = [((n, _WHOLE_BATCH), f.batch_ms / 1000) for n, f in figures.items()]
         yield _family(PHASE_TIME, phases + whole)
         behind = (
             ((name, topic_partition.topic, str(topic_partition.partition)), records)

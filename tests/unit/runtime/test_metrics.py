@@ -32,7 +32,7 @@ COUNTER, GAUGE = MetricKind.COUNTER, MetricKind.GAUGE
             GAUGE,
             "kafka_server_socket_server_metrics_connection_count",
         ),
-        ("barnabas_event_loop_lag_ms", GAUGE, "barnabas_event_loop_lag_ms"),
+        ("barnabas_event_loop_lag_seconds", GAUGE, "barnabas_event_loop_lag_seconds"),
     ],
 )
 def test_prometheus_names_follow_the_rules_of_the_jmx_exporter(bean, kind, expected):

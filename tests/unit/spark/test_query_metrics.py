@@ -26,8 +26,8 @@ def test_the_progress_of_a_query_is_served():
         after = Scrape(server.url.removesuffix("/metrics"))
     assert found("barnabas_query_rows_total", group="spending") == 70
     assert found("barnabas_query_rows_per_second", group="spending") == 200
-    assert found("barnabas_query_batch_ms", group="spending", phase="addBatch") == 80
-    assert found("barnabas_query_batch_ms", group="spending", phase="triggerExecution") == 100
+    assert found("barnabas_query_batch_seconds", group="spending", phase="addBatch") == 0.08
+    assert found("barnabas_query_batch_seconds", group="spending", phase="triggerExecution") == 0.1
     lag = found("kafka_consumergroup_lag", group="spending", topic="t", partition="0")
     assert lag == 7
     assert found("barnabas_query_state_rows", group="spending") == 5

@@ -60,7 +60,7 @@ class BrokerMetrics:
         self.registry = Registry()
         self.requests = RequestMetrics(self.registry)
         self.topics = TopicMetrics(self.registry)
-        self.loop_lag = self.registry.histograms(catalog.LOOP_LAG, 1e-6).labels()
+        self.loop_lag = self.registry.histograms(catalog.LOOP_LAG, 1e-9).labels()
         self.lag: LagMonitor | None = None
         self.replicas: ReplicaCounts | None = None
         self.state = _STARTING

@@ -199,14 +199,14 @@ DIRECTORY_FULL = Metric(
     GAUGE,
     "0 or 1",
     "Whether the last write to this log directory found no space.",
-    ("logDirectory",),
+    ("log_directory",),
 )
 DIRECTORY_FREE = Metric(
     "barnabas_log_directory_free_bytes",
     GAUGE,
     "bytes",
     "Free space of the file system of a log directory.",
-    ("logDirectory",),
+    ("log_directory",),
 )
 
 # --- controller --------------------------------------------------------------------------------
@@ -320,9 +320,9 @@ PROCESS_START = Metric(
     "process_start_time_seconds", GAUGE, "seconds", "Start of the process since the epoch."
 )
 LOOP_LAG = Metric(
-    "barnabas_event_loop_lag_ms",
+    "barnabas_event_loop_lag_seconds",
     HISTOGRAM,
-    "ms",
+    "seconds",
     "Delay of a timer of the event loop; a request waits as long before it is read.",
 )
 ZOOKEEPER_STATE = Metric(

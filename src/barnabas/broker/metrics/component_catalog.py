@@ -75,7 +75,7 @@ EXPIRED_SEGMENTS = Metric(
 _CLEANER = "kafka.log:type=LogCleaner,name="
 _CLEANER_MANAGER = "kafka.log:type=LogCleanerManager,name="
 CLEAN_TIME = Metric(
-    "barnabas_log_cleaner_pass_ms", HISTOGRAM, "ms", "Duration of compaction passes."
+    "barnabas_log_cleaner_pass_seconds", HISTOGRAM, "seconds", "Duration of compaction passes."
 )
 CLEANER_READ = Metric(
     "barnabas_log_cleaner_read_bytes", COUNTER, "bytes", "Bytes of segments before compaction."
@@ -157,9 +157,9 @@ EVENT_QUEUE_TIME = Metric(
     "Time that events waited for the controller.",
 )
 EVENT_TIME = Metric(
-    "barnabas_controller_event_ms",
+    "barnabas_controller_event_seconds",
     HISTOGRAM,
-    "ms",
+    "seconds",
     "Time in which the controller processed events, by kind.",
     ("event",),
 )

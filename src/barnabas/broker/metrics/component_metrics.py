@@ -85,7 +85,7 @@ def _add_controller(registry: Registry, controller: Controller) -> None:
     registry.histogram_source(
         catalog.EVENT_TIME,
         lambda: [((kind,), times) for kind, times in stats.event_times.items()],
-        _NS_TO_MS,
+        1 / _NS_PER_S,
     )
     registry.gauge(catalog.COMMAND_QUEUE, lambda: controller.queued_commands)
 
@@ -129,7 +129,7 @@ def _add_cleaner(registry: Registry, maintenance: Maintenance, services: Service
         return max(services.clock.now_ms() - stats.last_check_ms, 0)
 
     _count(registry, catalog.EXPIRED_SEGMENTS, maintenance, "expired_segments")
-    registry.histograms(catalog.CLEAN_TIME, _NS_TO_MS).add(stats.passes)
+    registry.histograms(catalog.CLEAN_TIME, 1 / _NS_PER_S).add(stats.passes)
     _count(registry, catalog.CLEANER_READ, stats, "bytes_read")
     _count(registry, catalog.CLEANER_WRITTEN, stats, "bytes_written")
     registry.gauge(
