@@ -60,6 +60,11 @@ kafka-configs --bootstrap-server localhost:9092 --alter --entity-type client-met
   --entity-name orders --add-config 'interval.ms=10000,match=[client_id=orders-.*],metrics=[*]'
 ```
 
+**Exemplars.** In the OpenMetrics format, `kafka_server_brokertopicmetrics_messagesin_total` of a
+topic has the `trace_id` and `span_id` of a record that was produced with the header `traceparent`
+(in an uncompressed batch), so Grafana links a rate to a trace. Prometheus stores them with
+`--enable-feature=exemplar-storage`.
+
 **Lag.** The coordinator of a group computes the lag in records and in seconds every
 `group.lag.interval.ms` (10 s). The lag in seconds is the age of the first record that the group has
 not committed: the coordinator reads its timestamp from its own replica of the partition, or from
@@ -87,7 +92,7 @@ seconds (`kafka_consumergroup_lag_seconds`) as that of any other group.
 
 NOT_SERVED = [
     (
-        "RequestQueueTimeMs, ResponseQueueTimeMs, ResponseSendTimeMs",
+        "RequestMetrics ResponseQueueTimeMs; RequestChannel RequestQueueSize, ResponseQueueSize",
         "There are no queues between threads: one loop reads, handles and sends. "
         "`barnabas_event_loop_lag_seconds` is the time that a request waits before it is read.",
     ),

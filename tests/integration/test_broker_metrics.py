@@ -65,9 +65,11 @@ def test_records_and_requests(broker):
     assert now("kafka_server_brokertopicmetrics_bytesout_total", topic=topic) > 3000
     for name in (
         "kafka_network_requestmetrics_requestbytes_count",
+        "kafka_network_requestmetrics_requestqueuetimems_count",
         "kafka_network_requestmetrics_localtimems_count",
         "kafka_network_requestmetrics_remotetimems_count",
         "kafka_network_requestmetrics_totaltimems_count",
+        "kafka_network_requestmetrics_responsesendtimems_count",
     ):
         rises(broker, before, name, request="Fetch")
     rises(broker, before, "kafka_network_requestmetrics_requests_total", request="Produce")

@@ -1,11 +1,14 @@
 """The HTTP endpoints of a running broker show what clients did."""
 
+import contextlib
+import http.client
 import json
 import re
 import urllib.error
 import urllib.request
 
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from barnabas import Consumer, Producer
@@ -112,3 +115,27 @@ def test_the_lag_of_a_group_is_served_in_records_and_seconds(broker):
     assert found["kafka_consumergroup_current_offset", *labels] == 4
     assert ("barnabas_consumergroup_catch_up_seconds", ("group", "lagging")) in found
     assert json.loads(get(broker, "/status")[1])["groups"]["lagging"]["records"] == 6
+
+
+def test_a_stopped_broker_closes_the_connections_that_clients_keep():
+    with Broker(in_memory=True, config={"http.listener": "0"}) as running:
+        host, port = running.http_url.removeprefix("http://").split(":")
+        connection = http.client.HTTPConnection(host, int(port), timeout=30)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok\n"
+    with contextlib.closing(connection), contextlib.suppress(ConnectionError):
+        assert connection.sock.recv(1) == b""
+
+
+def test_the_trace_of_a_record_is_an_exemplar_of_its_topic(broker):
+    topic = broker.topic()
+    trace_id = "0af7651916cd43dd8448eb211c80319c"
+    traceparent = f"00-{trace_id}-b7ad6b7169203331-01".encode()
+    broker.produce(topic, "value", headers={"traceparent": traceparent})
+    request = urllib.request.Request(
+        broker.http_url + "/metrics", headers={"Accept": "application/openmetrics-text"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as reply:
+        families = parse_openmetrics(reply.read().decode())
+        found = [s.exemplar.labels for f in families for s in f.samples if s.exemplar]
+    assert {"trace_id": trace_id, "span_id": "b7ad6b7169203331"} in found

@@ -157,7 +157,8 @@ class Dispatcher:
             if held_ns > SLOW_REQUEST_NS:
                 watch.held(api_name(api_key), held_ns)
         meter = self._metrics.of(api_key)
-        meter.started(version, len(frame))
+        meter.started(version, len(frame), started_ns - connection.received_ns)
+        connection.send_time = meter.send
         log = _request_log(connection, frame) if _requests.isEnabledFor(logging.DEBUG) else None
         if isinstance(reply, PendingReply) and not reply.ready:
 

@@ -6,6 +6,7 @@ and writes its result. At most `_MAX_REQUESTS` requests run at a time.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import socket
@@ -102,6 +103,7 @@ class HttpServer:
             # On a thread: shutdown() waits for the serving thread, which may wait for this loop.
             await asyncio.get_running_loop().run_in_executor(None, server.shutdown)
             server.server_close()
+            server.close_connections()
 
 
 class _Server(ThreadingHTTPServer):
@@ -119,7 +121,26 @@ class _Server(ThreadingHTTPServer):
         self.loop = loop
         self.endpoints = endpoints
         self.slots = threading.BoundedSemaphore(_MAX_REQUESTS)
+        self._lock = threading.Lock()
+        self._connections: set[socket.socket] = set()
         super().__init__(address, _Handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def close_connections(self) -> None:
+        """Ends the connections that clients keep open, and with them their threads."""
+        with self._lock:
+            for connection in self._connections:
+                with contextlib.suppress(OSError):  # the client has closed it
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         _logger.debug("an HTTP request of %s failed", client_address, exc_info=True)
@@ -167,9 +188,11 @@ class _Handler(BaseHTTPRequestHandler):
         async def call() -> HttpReply:
             return await endpoint(self.headers.get("Accept", ""))
 
+        calling = call()
         try:
-            future: Future[HttpReply] = asyncio.run_coroutine_threadsafe(call(), server.loop)
+            future: Future[HttpReply] = asyncio.run_coroutine_threadsafe(calling, server.loop)
         except RuntimeError:  # the loop is closed
+            calling.close()
             return HttpReply(b"stopped\n", status=HTTPStatus.SERVICE_UNAVAILABLE)
         try:
             return future.result(_REPLY_TIMEOUT_S)

@@ -7,6 +7,8 @@ parts, which the kernel sends from the page cache without copying them through P
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from barnabas.runtime.metrics import Histogram
+
 Buffer: TypeAlias = bytes | bytearray | memoryview
 
 
@@ -56,7 +58,15 @@ class PendingReply:
     nothing is sent. All calls are made on the loop.
     """
 
-    __slots__ = ("_on_abandon", "_on_ready", "on_completed", "parts", "pipelined", "ready")
+    __slots__ = (
+        "_on_abandon",
+        "_on_ready",
+        "on_completed",
+        "parts",
+        "pipelined",
+        "ready",
+        "send_time",
+    )
 
     def __init__(
         self, *, pipelined: bool = False, on_abandon: Callable[[], None] | None = None
@@ -68,6 +78,8 @@ class PendingReply:
         self._on_abandon = on_abandon
         self.on_completed: Callable[[], None] | None = None
         """Called when the reply is complete, before it is sent; for measurements."""
+        self.send_time: Histogram | None = None
+        """Records the nanoseconds in which the response is sent."""
 
     def complete(self, parts: list[Part] | None) -> None:
         """Completes the reply; if the connection is closed, releases the parts."""

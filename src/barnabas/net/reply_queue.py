@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter_ns
 
 from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.replies import (
@@ -14,6 +15,7 @@ from barnabas.net.replies import (
     release_parts,
 )
 from barnabas.net.stream import ByteStream
+from barnabas.runtime.metrics import Histogram
 
 _MAX_BUFFERS = 64  # well below IOV_MAX
 _MAX_BYTES_PER_TURN = 4 << 20
@@ -21,7 +23,7 @@ _MAX_COPIED_FILE_BYTES = 8 << 10
 
 
 class OutputQueue:
-    """Owned by one connection. `unsent_bytes` counts file parts too.
+    """Owned by one connection. `unsent_bytes` counts file parts too, `queued_bytes` all bytes ever.
 
     Adjacent byte strings are sent with one system call, file parts with sendfile. The bytes before
     a file part are sent with MSG_MORE, so that header and records share packets. A small file part
@@ -30,12 +32,13 @@ class OutputQueue:
     has a short path in `flush`.
     """
 
-    __slots__ = ("_head_sent", "_parts", "unsent_bytes")
+    __slots__ = ("_head_sent", "_parts", "queued_bytes", "unsent_bytes")
 
     def __init__(self) -> None:
         self._parts: deque[Part] = deque()
         self._head_sent = 0  # sent bytes of the first part
         self.unsent_bytes = 0
+        self.queued_bytes = 0
 
     def append(self, parts: list[Part]) -> None:
         for part in parts:
@@ -43,6 +46,7 @@ class OutputQueue:
             if size:
                 self._parts.append(part)
                 self.unsent_bytes += size
+                self.queued_bytes += size
             else:
                 release_parts((part,))
 
@@ -129,9 +133,20 @@ def _copied(part: FilePart) -> bytes:
 
 
 class ReplyQueue:
-    """Owned by one connection; `on_ready` is called when a pending reply is complete."""
+    """Owned by one connection; `on_ready` is called when a pending reply is complete.
 
-    __slots__ = ("_max_pending", "_max_unsent_bytes", "_on_ready", "_output", "_pending")
+    The send time of a response lasts from its turn in the order until the operating system has all
+    its bytes: it is long for clients that read slowly.
+    """
+
+    __slots__ = (
+        "_max_pending",
+        "_max_unsent_bytes",
+        "_on_ready",
+        "_output",
+        "_pending",
+        "_sending",
+    )
 
     def __init__(self, limits: ConnectionLimits, on_ready: Callable[[], None]) -> None:
         self._max_pending = limits.max_pending_replies
@@ -139,6 +154,8 @@ class ReplyQueue:
         self._on_ready = on_ready
         self._output = OutputQueue()
         self._pending: deque[PendingReply] = deque()
+        self._sending: deque[tuple[int, int, Histogram]] = deque()
+        """End of each response in the queued bytes, its start in nanoseconds, its send time."""
 
     @property
     def pending(self) -> bool:
@@ -160,16 +177,18 @@ class ReplyQueue:
             return False
         return not pending[-1].pipelined or len(pending) >= self._max_pending
 
-    def add(self, reply: Reply) -> None:
-        """Adds the result of handling the next request."""
+    def add(self, reply: Reply, send_time: Histogram | None = None) -> None:
+        """Adds the result of handling the next request; `send_time` records its nanoseconds."""
         if isinstance(reply, list):
             if self._pending:
                 later = PendingReply(pipelined=True)
+                later.send_time = send_time
                 later.complete(reply)
                 self._pending.append(later)
             else:
-                self._output.append(reply)
+                self._queue(reply, send_time)
         elif reply is not None:
+            reply.send_time = send_time
             self._pending.append(reply)
             reply.when_ready(self._on_ready)
 
@@ -177,16 +196,30 @@ class ReplyQueue:
         """Queues the completed replies at the front of the order for sending."""
         pending = self._pending
         while pending and pending[0].ready:
-            parts = pending.popleft().parts
-            if parts:
-                self._output.append(parts)
+            reply = pending.popleft()
+            if reply.parts:
+                self._queue(reply.parts, reply.send_time)
+
+    def _queue(self, parts: list[Part], send_time: Histogram | None) -> None:
+        self._output.append(parts)
+        if send_time is not None:
+            self._sending.append((self._output.queued_bytes, perf_counter_ns(), send_time))
 
     def send(self, stream: ByteStream) -> int:
         """Sends without blocking; returns the number of bytes sent."""
-        return self._output.flush(stream)
+        count = self._output.flush(stream)
+        sending = self._sending
+        if sending:
+            sent = self._output.queued_bytes - self._output.unsent_bytes
+            now_ns = perf_counter_ns()
+            while sending and sending[0][0] <= sent:
+                _, started_ns, send_time = sending.popleft()
+                send_time.record(now_ns - started_ns)
+        return count
 
     def clear(self) -> None:
         """Releases unsent parts and abandons pending replies of a closed connection."""
         self._output.clear()
+        self._sending.clear()
         while self._pending:
             self._pending.popleft().abandon()

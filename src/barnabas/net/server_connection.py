@@ -15,6 +15,7 @@ callback at a time may use the scratch buffer.
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from time import perf_counter_ns
 from typing import Protocol
 
 from barnabas.model.errors import ProtocolError
@@ -23,6 +24,7 @@ from barnabas.net.refusal import ConnectionClosedError, Refusal, RefusalLog
 from barnabas.net.replies import Reply
 from barnabas.net.reply_queue import ReplyQueue
 from barnabas.net.stream import ByteStream
+from barnabas.runtime.metrics import Histogram
 from barnabas.security.principal import ANONYMOUS
 
 _logger = logging.getLogger("barnabas.net")
@@ -68,6 +70,8 @@ class ServerConnection:
     `attachment` is state that the handler keeps for this peer (session, client software).
     `client_software` is the name and version that the client reported (KIP-511).
     `principal` is set by authentication; before, `set_bounds` may restrict the connection.
+    `received_ns` is the time at which bytes were last read, for the time that a request waits.
+    `send_time` is the metric of the response that the handler returns, set by the handler.
     """
 
     __slots__ = (
@@ -89,6 +93,8 @@ class ServerConnection:
         "frames_received",
         "listener_name",
         "principal",
+        "received_ns",
+        "send_time",
         "stream",
     )
 
@@ -118,6 +124,8 @@ class ServerConnection:
         self.frames_received = 0
         self.listener_name = listener_name
         self.principal = ANONYMOUS
+        self.received_ns = 0
+        self.send_time: Histogram | None = None
         self.stream = stream
 
     def start(self) -> None:
@@ -149,6 +157,7 @@ class ServerConnection:
 
     def _receive(self) -> None:
         if self._reader.receive():
+            self.received_ns = perf_counter_ns()
             self._handle_frames()
         else:
             self.close()
@@ -165,7 +174,7 @@ class ServerConnection:
             if frame is None:
                 return
             self.frames_received += 1
-            self._replies.add(self._handler(self, frame))
+            self._replies.add(self._handler(self, frame), self.send_time)
             if self.closed:
                 self._replies.clear()
                 return

@@ -21,6 +21,7 @@ __all__ = [
     "QUANTILES",
     "Counter",
     "CounterFamily",
+    "Exemplar",
     "Family",
     "GaugeFamily",
     "Histogram",
@@ -39,6 +40,19 @@ Labels: TypeAlias = tuple[str, ...]
 Sample: TypeAlias = tuple[Labels, float]
 Source: TypeAlias = Callable[[], Iterable[Sample]]
 """Yields the current samples of a metric; called on the loop that owns the values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exemplar:
+    """An example of what a counter counted, such as the trace of one record."""
+
+    labels: dict[str, str]
+    value: float
+    time_ms: int
+
+
+Exemplars: TypeAlias = Callable[[Labels], Exemplar | None]
+"""Returns the latest exemplar of a sample."""
 
 _BEAN = re.compile(r"^kafka\.([\w.]+):type=([\w.-]+)(?:,name=([\w.-]+))?$")
 
@@ -172,11 +186,12 @@ class ComputedHistogramFamily(HistogramFamily):
 class GaugeFamily:
     """A metric whose samples a function computes when they are read."""
 
-    __slots__ = ("metric", "source")
+    __slots__ = ("exemplars", "metric", "source")
 
-    def __init__(self, metric: Metric, source: Source) -> None:
+    def __init__(self, metric: Metric, source: Source, exemplars: Exemplars | None = None) -> None:
         self.metric = metric
         self.source = source
+        self.exemplars = exemplars
 
 
 Family: TypeAlias = CounterFamily | HistogramFamily | GaugeFamily
@@ -223,9 +238,12 @@ class Registry:
         """Adds a metric without labels, which `read` computes."""
         self._add(GaugeFamily(metric, lambda: (((), read()),)))
 
-    def source(self, metric: Metric, source: Source) -> None:
-        """Adds a metric whose labelled samples `source` yields; also for computed counters."""
-        self._add(GaugeFamily(metric, source))
+    def source(self, metric: Metric, source: Source, exemplars: Exemplars | None = None) -> None:
+        """Adds a metric whose labelled samples `source` yields; also for computed counters.
+
+        Only counters may have exemplars.
+        """
+        self._add(GaugeFamily(metric, source, exemplars))
 
     def families(self) -> list[Family]:
         """Returns all families, sorted by their Prometheus names."""

@@ -37,7 +37,7 @@ def joined(parts):
     return b"".join(bytes(part) for part in parts)
 
 
-CONNECTION = SimpleNamespace(refuse=None)
+CONNECTION = SimpleNamespace(received_ns=0, refuse=None)
 ASK = ListOffsetsRequest(replica_id=-1)
 
 
@@ -121,7 +121,9 @@ async def test_a_defect_in_a_coroutine_closes_too(caplog):
         raise KeyError("oops")
 
     serve = dispatcher(handle)
-    connection = SimpleNamespace(refuse=lambda reason, detail: refused.append(reason))
+    connection = SimpleNamespace(
+        received_ns=0, refuse=lambda reason, detail: refused.append(reason)
+    )
     serve(connection, frame(ASK, 1))
     await serve.drain()
     assert refused == [Refusal.INTERNAL]
@@ -140,7 +142,9 @@ async def test_a_lost_zookeeper_is_one_line_of_the_log(caplog, error):
         raise error
 
     refused = []
-    connection = SimpleNamespace(refuse=lambda reason, detail: refused.append(reason))
+    connection = SimpleNamespace(
+        received_ns=0, refuse=lambda reason, detail: refused.append(reason)
+    )
     serve = dispatcher(handle)
     serve(connection, frame(ASK, 1))
     await serve.drain()

@@ -46,7 +46,9 @@ class World:
         self.refused = []
         self.turns = 0
         self.interpreter_settings = set()
-        self.connection = SimpleNamespace(refuse=lambda *reason: self.refused.append(reason))
+        self.connection = SimpleNamespace(
+            received_ns=0, refuse=lambda *reason: self.refused.append(reason)
+        )
         handlers = [
             Handler(api, (version, version), handle),
             Handler(ApiKey.API_VERSIONS, (0, 4), handle),

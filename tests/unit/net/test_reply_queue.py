@@ -5,6 +5,7 @@ import pytest
 from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.replies import PendingReply
 from barnabas.net.reply_queue import ReplyQueue
+from barnabas.runtime.metrics import Histogram
 
 
 class Sink:
@@ -44,6 +45,36 @@ def test_a_reply_that_is_there_waits_for_the_one_before_it():
     assert harness.sent() == b"one two"
     assert not harness.queue.pending
     assert not harness.queue.unsent
+
+
+class SlowSink(Sink):
+    """A stream that takes a few bytes per call."""
+
+    def send(self, buffers, more):
+        data = b"".join(buffers)[:4]
+        if not data or len(self.taken) % 4:
+            raise BlockingIOError
+        self.taken += data
+        return len(data)
+
+
+def test_the_send_time_of_a_response_ends_with_its_last_byte():
+    harness, fetch, produce = Harness(), Histogram(), Histogram()
+    slow = PendingReply(pipelined=True)
+    harness.queue.add(slow, fetch)
+    harness.queue.add([b"5678"], produce)
+    harness.queue.add([b"9"], produce)
+    slow.complete([b"1234"])
+    harness.queue.collect()
+    sink = SlowSink()
+    harness.queue.send(sink)
+    assert (fetch.count, produce.count) == (1, 2)
+    assert sink.taken == b"123456789"
+    harness.queue.add([b"unsent"], fetch)
+    harness.queue.send(sink)
+    assert fetch.count == 1
+    harness.queue.clear()
+    assert fetch.count == 1
 
 
 def test_a_request_that_must_not_be_overtaken_holds_the_next():

@@ -248,6 +248,8 @@ def _append(
     counters.total_produce += 1
     counters.messages_in += header.records_count
     counters.bytes_in += len(batch)
+    if now_ms >= counters.trace_due_ms:
+        counters.find_trace(batch, now_ms)
     answer.base_offset = info.first_offset
     answer.log_append_time_ms = info.log_append_time_ms
     answer.log_start_offset = info.log_start_offset

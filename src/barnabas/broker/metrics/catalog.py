@@ -50,6 +50,14 @@ REQUESTS = Metric(
 REQUEST_BYTES = Metric(
     _REQUEST + "RequestBytes", HISTOGRAM, "bytes", "Size of requests.", ("request",)
 )
+QUEUE_TIME = Metric(
+    _REQUEST + "RequestQueueTimeMs",
+    HISTOGRAM,
+    "ms",
+    "Time in which the request waited after it was read from the socket: for earlier requests of "
+    "its connection, or while the connection is throttled.",
+    ("request",),
+)
 LOCAL_TIME = Metric(
     _REQUEST + "LocalTimeMs",
     HISTOGRAM,
@@ -68,7 +76,15 @@ TOTAL_TIME = Metric(
     _REQUEST + "TotalTimeMs",
     HISTOGRAM,
     "ms",
-    "Time from the start of the request to its complete response.",
+    "Time from the start of handling to the complete response.",
+    ("request",),
+)
+SEND_TIME = Metric(
+    _REQUEST + "ResponseSendTimeMs",
+    HISTOGRAM,
+    "ms",
+    "Time until the operating system has taken all bytes of the response; long for clients that "
+    "read slowly.",
     ("request",),
 )
 SLOW_REQUESTS = Metric(

@@ -13,6 +13,7 @@ from typing import Any
 
 from prometheus_client import Metric as Family
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.samples import Exemplar
 
 from barnabas.model.clock import Clock
 from barnabas.runtime import metrics
@@ -58,15 +59,15 @@ async def render(registry: Registry, clock: Clock, accept: str = "") -> tuple[by
     return b"".join(parts), content_type
 
 
-_Sample = tuple[str, dict[str, str], float]
+_Sample = tuple[str, dict[str, str], float, Exemplar | None]
 
 
 def _text(
     encoder: _Encoder, metric: metrics.Metric, samples: Iterable[_Sample], *, first: bool
 ) -> bytes:
     family = Family(metric.prometheus_name, metric.description, metric.kind.value)
-    for name, labels, value in samples:
-        family.add_sample(name, labels, value)
+    for name, labels, value, exemplar in samples:
+        family.add_sample(name, labels, value, exemplar=exemplar)
     text = encoder(_Families(family)).removesuffix(_END)
     if first:
         return text
@@ -79,18 +80,26 @@ def _samples(family: metrics.Family, now_ms: int) -> Iterator[_Sample]:
     if isinstance(family, HistogramFamily):
         yield from _histogram_samples(family, name, now_ms)
         return
-    source = family.samples() if isinstance(family, CounterFamily) else iter(family.source())
+    if isinstance(family, CounterFamily):
+        source, exemplars = family.samples(), None
+    else:
+        source, exemplars = iter(family.source()), family.exemplars
     if metric.kind is MetricKind.COUNTER:
         name += "_total"
     for values, value in source:
         # A sample with fewer labels is a sum, such as BrokerTopicMetrics of all topics.
-        yield name, dict(zip(metric.labels, values, strict=False)), value
+        labels = dict(zip(metric.labels, values, strict=False))
+        yield name, labels, value, None if exemplars is None else _exemplar(exemplars(values))
+
+
+def _exemplar(found: metrics.Exemplar | None) -> Exemplar | None:
+    return None if found is None else Exemplar(found.labels, found.value, found.time_ms / 1000)
 
 
 def _histogram_samples(family: HistogramFamily, name: str, now_ms: int) -> Iterator[_Sample]:
     for values, histogram in family.items():
         labels = dict(zip(family.metric.labels, values, strict=True))
         for quantile, value in zip(QUANTILES, histogram.quantiles(now_ms), strict=True):
-            yield name, {**labels, "quantile": f"{quantile:g}"}, value * family.scale
-        yield name + "_count", labels, histogram.count
-        yield name + "_sum", labels, histogram.total * family.scale
+            yield name, {**labels, "quantile": f"{quantile:g}"}, value * family.scale, None
+        yield name + "_count", labels, histogram.count, None
+        yield name + "_sum", labels, histogram.total * family.scale, None

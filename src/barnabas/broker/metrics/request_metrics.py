@@ -21,25 +21,39 @@ _NS_TO_MS = 1e-6
 class RequestMeter:
     """Counters and histograms of one API."""
 
-    __slots__ = ("_metrics", "_versions", "bytes", "local", "name", "remote", "total")
+    __slots__ = (
+        "_metrics",
+        "_versions",
+        "bytes",
+        "local",
+        "name",
+        "queue",
+        "remote",
+        "send",
+        "total",
+    )
 
     def __init__(self, metrics: "RequestMetrics", name: str) -> None:
         self._metrics = metrics
         self._versions: dict[int, Counter] = {}
         self.name = name
         self.bytes: Histogram = metrics.bytes.labels(name)
+        self.queue: Histogram = metrics.queue.labels(name)
+        self.send: Histogram = metrics.send.labels(name)
+        """Recorded by the connection when the response has been sent."""
         self.local: Histogram = metrics.local.labels(name)
         self.remote: Histogram = metrics.remote.labels(name)
         self.total: Histogram = metrics.total.labels(name)
 
-    def started(self, version: int, size: int) -> None:
-        """Counts a request of `size` bytes."""
+    def started(self, version: int, size: int, queue_ns: int) -> None:
+        """Counts a request of `size` bytes that waited `queue_ns` after it was read."""
         counter = self._versions.get(version)
         if counter is None:
             counter = self._metrics.requests.labels(self.name, str(version))
             self._versions[version] = counter
         counter.value += 1
         self.bytes.record(size)
+        self.queue.record(max(queue_ns, 0))
 
     def served(self, local_ns: int) -> None:
         """Records a request whose response was complete immediately."""
@@ -60,6 +74,8 @@ class RequestMetrics:
     def __init__(self, registry: Registry) -> None:
         self.requests = registry.counters(catalog.REQUESTS)
         self.bytes = registry.histograms(catalog.REQUEST_BYTES)
+        self.queue = registry.histograms(catalog.QUEUE_TIME, _NS_TO_MS)
+        self.send = registry.histograms(catalog.SEND_TIME, _NS_TO_MS)
         self.local = registry.histograms(catalog.LOCAL_TIME, _NS_TO_MS)
         self.remote = registry.histograms(catalog.REMOTE_TIME, _NS_TO_MS)
         self.total = registry.histograms(catalog.TOTAL_TIME, _NS_TO_MS)

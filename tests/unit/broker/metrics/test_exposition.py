@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 from barnabas.broker.metrics.exposition import render
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
+from barnabas.records.builder import BatchBuilder
 from barnabas.runtime.metrics import Metric, MetricKind, Registry
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.wire.api_keys import ApiKey
@@ -38,12 +39,36 @@ async def test_counts_of_topics_appear_by_topic_and_as_a_sum():
     assert (name, ("topic", "a")) not in found
 
 
+async def test_the_exemplar_of_a_topic_is_the_trace_of_one_of_its_records():
+    registry = Registry()
+    counters = TopicMetrics(registry).of("a")
+    counters.messages_in += 2
+    counters.find_trace(batch_with_trace("ab" * 16, "cd" * 8), 5000)
+    counters.find_trace(batch_with_trace("not a trace", "x"), 6000)
+    assert counters.trace_due_ms > 6000
+    text, _ = await render(registry, VirtualClock(), OPENMETRICS)
+    (exemplar,) = (
+        s.exemplar for f in parse_openmetrics(text.decode()) for s in f.samples if s.exemplar
+    )
+    assert exemplar.labels == {"trace_id": "ab" * 16, "span_id": "cd" * 8}
+    assert float(exemplar.timestamp) == 5
+    older, _ = await render(registry, VirtualClock())
+    assert b"trace_id" not in older  # Prometheus' older format has no exemplars
+
+
+def batch_with_trace(trace_id, span_id):
+    builder = BatchBuilder()
+    traced = [("own", b"x"), ("traceparent", f"00-{trace_id}-{span_id}-01".encode())]
+    builder.append(b"key", b"value", timestamp_ms=0, headers=traced)
+    return memoryview(builder.build())
+
+
 async def test_requests_are_counted_by_version_and_timed():
     registry = Registry()
     meter = RequestMetrics(registry).of(ApiKey.PRODUCE)
-    meter.started(9, 100)
+    meter.started(9, 100, 500_000)
     meter.served(2_000_000)
-    meter.started(9, 100)
+    meter.started(9, 100, 500_000)
     meter.completed(1_000_000, 5_000_000)
     text, content_type = await render(registry, VirtualClock(), OPENMETRICS)
     assert content_type.startswith("application/openmetrics-text")
@@ -51,6 +76,7 @@ async def test_requests_are_counted_by_version_and_timed():
     prefix = "kafka_network_requestmetrics_"
     produce = ("request", "Produce")
     assert found[prefix + "requests_total", produce, ("version", "9")] == 2
+    assert found[prefix + "requestqueuetimems_sum", produce] == 1
     assert found[prefix + "localtimems_sum", produce] == 3
     assert found[prefix + "remotetimems_sum", produce] == 4
     assert found[prefix + "totaltimems_sum", produce] == 7
