@@ -1,8 +1,11 @@
 """Clients of others push their metrics without configuration (KIP-714)."""
 
+import os
+import subprocess
 import threading
 import time
 import urllib.request
+from pathlib import Path
 
 import confluent_kafka
 import pytest
@@ -14,6 +17,9 @@ from barnabas.admin import ConfigResource, ConfigResourceType
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
+
+JARS = os.environ.get("BARNABAS_KAFKA_JARS")
+PROGRAM = Path(__file__).parent / "java" / "PushMetrics.java"
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +64,29 @@ def test_librdkafka_pushes_its_metrics(broker):
     found = Scrape(broker.http_url)
     assert found("kafka_client_telemetry", client_id="stranger") is not None
     assert found("kafka_client_telemetry_clients") >= 1
+
+
+@pytest.mark.skipif(JARS is None, reason="BARNABAS_KAFKA_JARS names no Kafka clients")
+@pytest.mark.timeout(180)
+def test_a_java_client_pushes_its_metrics(broker):
+    """It stops pushing when it is closed: its values are removed."""
+    command = ["java", "-cp", f"{JARS}/*", PROGRAM, broker.bootstrap_servers, broker.topic()]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as client:
+        try:
+            wait_for(lambda: "java-client" in clients(broker), 120)
+            names = {metric for name, metric in pushed(broker) if name == "java-client"}
+            samples = Scrape(broker.http_url).samples
+        finally:
+            client.communicate(b"end", timeout=60)
+    assert client.returncode == 0
+    assert "org.apache.kafka.producer.record.send.total" in names
+    software = {sample.labels.get("software", "") for sample in samples}
+    assert any(name.startswith("apache-kafka-java 4") for name in software), software
+    wait_for(lambda: "java-client" not in clients(broker))
+
+
+def clients(broker):
+    return {client for client, _ in pushed(broker)}
 
 
 def test_our_clients_push_their_metrics(broker):

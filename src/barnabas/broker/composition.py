@@ -164,6 +164,7 @@ def _assemble(
         topic_metrics=parts.metrics.topics,
         client_telemetry=ClientTelemetry(
             parts.metrics.registry,
+            parts.clock,
             config["client.telemetry.interval.ms"],
             config["telemetry.max.bytes"],
             lambda: parts.layers.subscriptions,

@@ -40,9 +40,7 @@ def handle_get_telemetry_subscriptions(
     is_new = request.client_instance_id == ZERO_UUID
     instance = Uuid(secrets.token_bytes(16)) if is_new else request.client_instance_id
     try:
-        wanted = telemetry.subscribe(
-            instance, _labels(ctx), _attributes(ctx, instance), services.clock.monotonic_ms()
-        )
+        wanted = telemetry.subscribe(instance, _labels(ctx), _attributes(ctx, instance))
     except BrokerError as error:
         return GetTelemetrySubscriptionsResponse(error_code=error.code)
     return GetTelemetrySubscriptionsResponse(
@@ -85,7 +83,6 @@ def handle_push_telemetry(
             request.subscription_id,
             request.compression_type,
             memoryview(request.metrics),
-            services.clock.monotonic_ms(),
             terminating=request.terminating,
         )
     except BrokerError as error:

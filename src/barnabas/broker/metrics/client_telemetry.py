@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from barnabas.broker.metrics import catalog
 from barnabas.broker.metrics.otlp import ClientSample, decode_metrics
+from barnabas.model.clock import Clock
 from barnabas.model.config_keys.client_metrics import ALL_METRICS, ClientMetricsSubscription
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
@@ -60,17 +61,19 @@ class ClientTelemetry:
     def __init__(
         self,
         registry: Registry,
+        clock: Clock,
         interval_ms: int,
         max_bytes: int,
         subscriptions: Subscriptions = dict,
     ) -> None:
         """`max_bytes` limits one push, before and after its decompression."""
         self._default = Subscription(_EVERYTHING, interval_ms)
+        self._clock = clock
         self._subscriptions = subscriptions
         self.max_bytes = max_bytes
         self._clients: dict[Uuid, _Client] = {}
         registry.source(catalog.CLIENT_METRICS, self._source)
-        registry.gauge(catalog.TELEMETRY_CLIENTS, lambda: len(self._clients))
+        registry.gauge(catalog.TELEMETRY_CLIENTS, lambda: sum(1 for _ in self._live()))
 
     def subscription_of(self, attributes: Mapping[str, str]) -> Subscription:
         """Returns the metrics and the interval for a client with these attributes."""
@@ -86,10 +89,11 @@ class ClientTelemetry:
         return Subscription(wanted, min(item.interval_ms for item in found))
 
     def subscribe(
-        self, client: Uuid, labels: tuple[str, ...], attributes: Mapping[str, str], now_ms: int
+        self, client: Uuid, labels: tuple[str, ...], attributes: Mapping[str, str]
     ) -> Subscription:
         """Registers a client. Raises THROTTLING_QUOTA_EXCEEDED if there are too many."""
-        self._expire(now_ms)
+        now_ms = self._clock.monotonic_ms()
+        self._clients = dict(self._live())
         wanted = self.subscription_of(attributes)
         known = self._clients.get(client)
         if known is not None:
@@ -106,7 +110,6 @@ class ClientTelemetry:
         subscription_id: int,
         codec: int,
         data: memoryview,
-        now_ms: int,
         *,
         terminating: bool,
     ) -> None:
@@ -116,6 +119,7 @@ class ClientTelemetry:
             BrokerError: The client has no subscription, pushes too often or too much, or the data
                 cannot be decoded.
         """
+        now_ms = self._clock.monotonic_ms()
         known = self._clients.get(client)
         wanted = None if known is None else self.subscription_of(known.attributes)
         if known is None or wanted is None or subscription_id != wanted.subscription_id:
@@ -142,13 +146,15 @@ class ClientTelemetry:
         except ProtocolError as error:
             raise BrokerError(ErrorCode.INVALID_RECORD, str(error)) from error
 
-    def _expire(self, now_ms: int) -> None:
-        for client, state in list(self._clients.items()):
-            if now_ms - state.seen_ms > _SILENT_INTERVALS * state.interval_ms:
-                del self._clients[client]
+    def _live(self) -> Iterator[tuple[Uuid, _Client]]:
+        """Yields the clients that pushed or subscribed within three intervals."""
+        now_ms = self._clock.monotonic_ms()
+        for instance, client in list(self._clients.items()):
+            if now_ms - client.seen_ms <= _SILENT_INTERVALS * client.interval_ms:
+                yield instance, client
 
     def _source(self) -> Iterator[Sample]:
-        for instance, client in list(self._clients.items()):
+        for instance, client in self._live():
             for sample in client.samples:
                 attributes = ",".join(f"{key}={value}" for key, value in sample.attributes)
                 yield (sample.name, *client.labels, str(instance), attributes), sample.value

@@ -17,6 +17,7 @@ from barnabas.model.ids import Uuid
 from barnabas.model.records import Codec
 from barnabas.records.compression import compress
 from barnabas.runtime.metrics import Registry
+from barnabas.testing.virtual_clock import VirtualClock
 
 CLIENT = Uuid(bytes(range(16)))
 LABELS = ("my-client", "librdkafka 2.0", "User:ANONYMOUS")
@@ -82,9 +83,14 @@ def registry():
 
 
 @pytest.fixture
-def telemetry(registry):
-    made = ClientTelemetry(registry, interval_ms=1000, max_bytes=10_000)
-    made.subscribe(CLIENT, LABELS, {}, 0)
+def clock():
+    return VirtualClock()
+
+
+@pytest.fixture
+def telemetry(registry, clock):
+    made = ClientTelemetry(registry, clock, interval_ms=1000, max_bytes=10_000)
+    made.subscribe(CLIENT, LABELS, {})
     return made
 
 
@@ -92,10 +98,10 @@ def values(registry):
     return {labels[:2]: value for labels, value in registry.find("kafka_client_telemetry").source()}
 
 
-def push(telemetry, data, now_ms=0, codec=0, **changes):
+def push(telemetry, data, codec=0, **changes):
     arguments = {"terminating": False, **changes}
     subscription = arguments.pop("subscription_id", telemetry.subscription_of({}).subscription_id)
-    telemetry.push(CLIENT, subscription, codec, memoryview(data), now_ms, **arguments)
+    telemetry.push(CLIENT, subscription, codec, memoryview(data), **arguments)
 
 
 @pytest.mark.parametrize("codec", list(Codec))
@@ -111,7 +117,7 @@ def refused(telemetry, data, **arguments):
     return caught.value.code
 
 
-def test_refused_pushes(telemetry):
+def test_refused_pushes(telemetry, clock):
     assert refused(telemetry, b"", subscription_id=1) is ErrorCode.UNKNOWN_SUBSCRIPTION_ID
     assert refused(telemetry, bytes(10_001)) is ErrorCode.TELEMETRY_TOO_LARGE
     assert refused(telemetry, b"x", codec=99) is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
@@ -119,25 +125,28 @@ def test_refused_pushes(telemetry):
     assert refused(telemetry, b"\xff\xff") is ErrorCode.INVALID_RECORD
     bomb = compress(Codec.GZIP, bytes(1_000_000))
     assert refused(telemetry, bomb, codec=1) is ErrorCode.INVALID_RECORD
-    push(telemetry, b"", now_ms=0)
-    assert refused(telemetry, b"", now_ms=100) is ErrorCode.THROTTLING_QUOTA_EXCEEDED
+    push(telemetry, b"")
+    clock.advance(100)
+    assert refused(telemetry, b"") is ErrorCode.THROTTLING_QUOTA_EXCEEDED
 
 
-def test_values_disappear_when_the_client_closes_or_is_silent(registry, telemetry):
+def test_values_disappear_when_the_client_closes_or_is_silent(registry, telemetry, clock):
     push(telemetry, message(("m", 5, [(7, {})])))
-    telemetry.subscribe(Uuid(bytes(15) + b"1"), LABELS, {}, 2_000)
+    clock.advance(2_000)
+    telemetry.subscribe(Uuid(bytes(15) + b"1"), LABELS, {})
     assert values(registry)
-    telemetry.subscribe(Uuid(bytes(15) + b"2"), LABELS, {}, 4_000)
+    clock.advance(2_000)
     assert not values(registry)
-    telemetry.subscribe(CLIENT, LABELS, {}, 4_000)
-    push(telemetry, message(("m", 5, [(7, {})])), now_ms=4_000)
-    push(telemetry, b"", now_ms=4_001, terminating=True)
+    assert list(registry.find("kafka_client_telemetry_clients").source()) == [((), 1)]
+    telemetry.subscribe(CLIENT, LABELS, {})
+    push(telemetry, message(("m", 5, [(7, {})])))
+    push(telemetry, b"", terminating=True)
     assert not values(registry)
 
 
 def subscriptions(**resources):
     parsed = {name: ClientMetricsSubscription.parse(values) for name, values in resources.items()}
-    return ClientTelemetry(Registry(), 60_000, 10_000, lambda: parsed)
+    return ClientTelemetry(Registry(), VirtualClock(), 60_000, 10_000, lambda: parsed)
 
 
 def test_resources_decide_who_pushes_what():
