@@ -1,13 +1,14 @@
 """The audit log (denied requests, changes, no secrets), and the authorizers of listeners."""
 
 import contextlib
+import itertools
 import json
 import stat
 
 import pytest
-from support.security.secure_broker import AUTHORIZER, plain_jaas
+from support.security.secure_broker import AUTHORIZER, jaas, plain_jaas
 
-from barnabas import Admin, Producer
+from barnabas import Admin, Consumer, Producer
 from barnabas.admin import (
     AccessEntry,
     AclBinding,
@@ -137,6 +138,9 @@ def test_a_file_that_cannot_be_opened(tmp_path):
         pass
     with pytest.raises(ConfigError, match=r"audit\.log"), Broker({"audit.log": "some"}):
         pass
+    settings = {"audit.log": "all", "audit.log.topic": "a topic"}
+    with pytest.raises(ConfigError, match=r"audit\.log\.topic"), Broker(settings):
+        pass
 
 
 def test_listeners_have_their_own_authorizer_settings():
@@ -156,3 +160,36 @@ def test_listeners_have_their_own_authorizer_settings():
             alice.create_topic("orders")
         with Admin(client(broker, "alice", "CLIENTS")) as alice:
             assert alice.list_topics() == []
+
+
+def own_jaas(user):
+    """The users of the broker, and the one as whom it connects to other brokers."""
+    passwords = {f"user_{name}": password for name, password in USERS.items()}
+    return jaas(username=user, password=USERS[user], **passwords)
+
+
+def test_the_audit_log_is_written_to_a_topic(tmp_path):
+    settings = {
+        **LISTENERS,
+        "audit.log": "all",
+        "audit.log.topic": "audit",
+        "inter.broker.listener.name": "ADMINS",
+        "sasl.mechanism.inter.broker.protocol": "PLAIN",
+        "sasl.jaas.config": own_jaas("root"),
+    }
+    with Broker(settings, data_dir=tmp_path) as broker:
+        with Admin(client(broker, "root")) as root:
+            root.create_topic("orders")
+        with Admin(client(broker, "alice")) as alice, pytest.raises(BrokerError):
+            alice.create_topic("mine")
+    with (  # the lines were written before the broker stopped
+        Broker(settings, data_dir=tmp_path) as broker,
+        Consumer(client(broker, "root"), auto_offset_reset="earliest") as consumer,
+    ):
+        consumer.assign([("audit", 0)])
+        lines = [json.loads(record.value) for record in itertools.islice(consumer, 2)]
+    assert [(line["principal"], line["result"]) for line in lines] == [
+        ("User:root", "ok"),
+        ("User:alice", "TOPIC_AUTHORIZATION_FAILED"),
+    ]
+    assert lines[0]["resources"] == ["Topic:orders"]

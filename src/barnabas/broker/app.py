@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from barnabas.broker.access.audit_topic import AuditTopic
 from barnabas.broker.access.inter_broker import BrokerPeers
 from barnabas.broker.cluster.command_channels import CommandReceiver
 from barnabas.broker.cluster.leader_queries import RequestedLeaders
@@ -252,6 +253,19 @@ class Broker:
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
         await self._start_serving(stack, dispatcher, configs, gate)
         stack.push_async_callback(cluster.leave)
+        self._start_audit_topic(stack, topics, cluster)
+
+    def _start_audit_topic(
+        self, stack: AsyncExitStack, topics: Topics, cluster: ClusterRuntime
+    ) -> None:
+        """Writes the audit log to its topic; stopped first, while the broker still serves."""
+        audit = self._access.audit
+        if not audit.enabled or audit.topic is None:
+            return
+        writer = AuditTopic(audit.topic, topics, self._metadata, cluster.new_links(), self._clock)
+        writer.start()
+        audit.write_to(writer.put)
+        stack.push_async_callback(writer.stop)
 
     async def _start_serving(
         self, stack: AsyncExitStack, dispatcher: Dispatcher, configs: ConfigWatch, gate: StartGate

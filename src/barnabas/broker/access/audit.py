@@ -2,7 +2,8 @@
 
 A line has the time, principal, host, listener, client id, API, the resources of the request, the
 denied operations and the result. It never contains values: no passwords, keys, tokens, settings or
-records. Lines are written by the logger `barnabas.audit`, and to `audit.log.file` if it is set.
+records. Lines are written by the logger `barnabas.audit`, to `audit.log.file` and to
+`audit.log.topic` if they are set.
 """
 
 import json
@@ -22,6 +23,7 @@ from barnabas.broker.handler import Denial, Handler, RequestContext, Result
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import ConfigError
+from barnabas.model.topic_names import topic_name_problem
 from barnabas.net.server_connection import ServerConnection
 from barnabas.security.acl import ResourceType
 from barnabas.wire.api_keys import ApiKey
@@ -41,6 +43,8 @@ class AuditLog:
     def __init__(self, config: BrokerConfig, clock: Clock) -> None:
         self._mode: str = config["audit.log"]
         self._file: str | None = config["audit.log.file"]
+        self.topic: str | None = config["audit.log.topic"]
+        self._put: Callable[[str], None] | None = None
         self._clock = clock
 
     @property
@@ -48,9 +52,16 @@ class AuditLog:
         return self._mode != "off"
 
     def open(self, stack: AsyncExitStack) -> None:
-        """Opens the file, which the stack closes; raises ConfigError if that is impossible."""
+        """Opens the file, which the stack closes.
+
+        Raises:
+            ConfigError: The file cannot be opened, or the name of the topic is not valid.
+        """
         if not self.enabled:
             return
+        problem = None if self.topic is None else topic_name_problem(self.topic)
+        if problem is not None:
+            raise ConfigError(f"audit.log.topic={self.topic!r}: {problem}")
         logger.setLevel(logging.INFO)
         if self._file is None:
             return
@@ -58,6 +69,10 @@ class AuditLog:
         logger.addHandler(handler)
         stack.callback(handler.close)
         stack.callback(logger.removeHandler, handler)
+
+    def write_to(self, put: Callable[[str], None]) -> None:
+        """Passes each line also to `put`."""
+        self._put = put
 
     def audited(self, handlers: Iterable[Handler]) -> list[Handler]:
         """Returns the handlers, wrapped if the audit log is enabled."""
@@ -130,7 +145,10 @@ class AuditLog:
             "api": api,
             **entry,
         }
-        logger.info("%s", json.dumps(line, ensure_ascii=True))
+        text = json.dumps(line, ensure_ascii=True)
+        logger.info("%s", text)
+        if self._put is not None:
+            self._put(text)
 
 
 def _file_handler(name: str) -> logging.Handler:

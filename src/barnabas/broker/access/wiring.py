@@ -41,7 +41,7 @@ class AccessControl:
         self._client_certificates: ClientCertificates | None = None
         self._clock = clock
         self.authorizers = Authorizers.from_config(config)
-        self._audit = AuditLog(config, clock)
+        self.audit = AuditLog(config, clock)
         measure = {
             "samples": config["quota.window.num"],
             "window_ms": config["quota.window.size.seconds"] * 1000,
@@ -81,7 +81,7 @@ class AccessControl:
 
     def start(self, stack: AsyncExitStack) -> None:
         """Starts to follow changes."""
-        self._audit.open(stack)
+        self.audit.open(stack)
         if any(listener.certificates is not None for listener in self.listeners.values()):
             self._jobs.every(FILE_CHECK_MS, "certificates", self.reload_certificates)
             stack.push_async_callback(self._jobs.stop)
@@ -99,7 +99,7 @@ class AccessControl:
             from barnabas.broker.access.authorization.table import authorized  # for start-up time
 
             served = authorized(served, self.authorizers)
-        return self._audit.audited(metered(served, self.quotas, self._requests, self._muting))
+        return self.audit.audited(metered(served, self.quotas, self._requests, self._muting))
 
     def timed(self, dispatch: FrameHandler) -> FrameHandler:
         """Returns the dispatcher with the time of each client measured."""
@@ -142,7 +142,7 @@ class AccessControl:
                 endpoint,
                 lambda: self.entities,
                 lambda: self.delegation_tokens,
-                self._audit.authentication_failed,
+                self.audit.authentication_failed,
             )
             for endpoint in secure
         }

@@ -274,6 +274,13 @@ SECURITY_KEYS = [
         "File to which the audit log is appended, with mode 0600; unset: only the logger.",
     ),
     ConfigKey(
+        "audit.log.topic",
+        STRING,
+        None,
+        "Topic to which the audit log is written, one record per line; the broker creates it if "
+        "it does not exist. Unset: none.",
+    ),
+    ConfigKey(
         "delegation.token.secret.key",
         PASSWORD,
         None,
