@@ -236,6 +236,23 @@ class Broker:
         dispatcher = Dispatcher(
             handlers, services, gate, clock=self._clock, metrics=metrics.requests
         )
+        self._observe(services, tree, dispatcher, cluster)
+        self._listeners.start(self._access.timed(dispatcher))
+        await services.cluster.controller.start()
+        await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
+        await self._start_serving(stack, dispatcher, configs, gate)
+        stack.push_async_callback(cluster.leave)
+        self._start_audit_topic(stack, topics, cluster)
+
+    def _observe(
+        self,
+        services: Services,
+        tree: MetadataTree,
+        dispatcher: Dispatcher,
+        cluster: ClusterRuntime,
+    ) -> None:
+        """Adds the metrics of the parts, and passes them to the HTTP endpoints."""
+        metrics = self._components.metrics
         metrics.observe(
             services,
             self._listeners,
@@ -248,12 +265,6 @@ class Broker:
         offsets = GroupOffsets(services, tree)
         metrics.observe_lag(LagMonitor(offsets.read, services.logs, leaders, self._clock))
         self._endpoints.observe(services, tree)
-        self._listeners.start(self._access.timed(dispatcher))
-        await services.cluster.controller.start()
-        await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
-        await self._start_serving(stack, dispatcher, configs, gate)
-        stack.push_async_callback(cluster.leave)
-        self._start_audit_topic(stack, topics, cluster)
 
     def _start_audit_topic(
         self, stack: AsyncExitStack, topics: Topics, cluster: ClusterRuntime
