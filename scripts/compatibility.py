@@ -11,11 +11,12 @@ from scripts.generated_page import table, write_or_check
 PAGE = Path("COMPATIBILITY.md")
 COMMAND = "python -m scripts.compatibility"
 
-_KIP_896 = "older versions went with KIP-896"
+_KIP_714 = "served while the broker has an HTTP endpoint (`http.listener`), which shows the metrics"
+_KIP_896 = "older versions were removed by KIP-896"
 
 NOTES: dict[ApiKey, str] = {
-    ApiKey.PRODUCE: "versions from 0 on are advertised and those before 3 refused, as Kafka does"
-    " for the sake of old librdkafka (KAFKA-18659)",
+    ApiKey.PRODUCE: "versions 0 to 2 are advertised but rejected, as in Kafka, because old"
+    " librdkafka versions need it (KAFKA-18659)",
     ApiKey.FETCH: _KIP_896,
     ApiKey.LIST_OFFSETS: f"{_KIP_896}; without tiered storage the earliest local offset is the"
     " earliest one",
@@ -25,8 +26,10 @@ NOTES: dict[ApiKey, str] = {
     ApiKey.DELETE_TOPICS: _KIP_896,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: _KIP_896,
     ApiKey.DESCRIBE_CONFIGS: _KIP_896,
-    ApiKey.ALTER_CONFIGS: "for tools older than Kafka 2.3; IncrementalAlterConfigs is the safe one",
-    ApiKey.DESCRIBE_TOPIC_PARTITIONS: "eligible leader replicas belong to KRaft and come empty",
+    ApiKey.ALTER_CONFIGS: "for tools older than Kafka 2.3; newer tools use IncrementalAlterConfigs",
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: "eligible leader replicas exist only in KRaft; empty",
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: _KIP_714,
+    ApiKey.PUSH_TELEMETRY: _KIP_714,
 }
 
 NOT_SERVED: dict[ApiKey, str] = {
@@ -36,20 +39,19 @@ NOT_SERVED: dict[ApiKey, str] = {
     ApiKey.CONTROLLED_SHUTDOWN: "from broker to controller, not for clients",
     ApiKey.ALTER_PARTITION: "from broker to controller, not for clients",
     ApiKey.ALLOCATE_PRODUCER_IDS: "from broker to controller, not for clients",
-    ApiKey.UPDATE_FEATURES: "no feature levels: they are a KRaft matter",
+    ApiKey.UPDATE_FEATURES: "feature levels exist only in KRaft clusters",
 }
 
 LEFT_OUT = [
     [
         "KRaft: Vote, BeginQuorumEpoch, DescribeQuorum, FetchSnapshot, BrokerRegistration,"
-        " BrokerHeartbeat, AddRaftVoter and their kin",
+        " BrokerHeartbeat, AddRaftVoter and related APIs",
         "clusters are coordinated by ZooKeeper, a single broker by its embedded tree",
     ],
     [
         "share groups and streams groups (KIP-932, KIP-1071)",
         "classic and consumer groups are served",
     ],
-    ["client telemetry (KIP-714)", "not advertised, so clients do not send it"],
     ["tiered storage (KIP-405)", "logs are local"],
     ["record formats 0 and 1", "the log holds format 2 only, as in Kafka 4"],
 ]
@@ -58,16 +60,16 @@ TRIED = """\
 
 ## The clients with other brokers
 
-The tests of the clients run against any cluster by `--kafka-external=host:port`. They pass on
-Apache Kafka 4.1.0 and 3.6.2 (KRaft). With older brokers (2.4.1 was tried) the admin client refuses
-by name what they would silently leave out of a request.
+The tests of the clients run against any cluster with `--kafka-external=host:port`. They pass on
+Apache Kafka 4.1.0 and 3.6.2 (KRaft). If an older broker (tested with 2.4.1) does not support a
+field of a request, the admin client raises an error that names the field.
 """
 
 INTRODUCTION = """\
 # Compatibility
 
-What the broker serves, API by API, beside the versions that the clients speak with any broker.
-This page is made from the list of handlers.
+The APIs and versions that the broker serves, and the versions that the clients use with any broker.
+This page is generated from the list of handlers.
 """
 
 
