@@ -10,7 +10,6 @@ from support.cluster.zookeeper import expire_session
 
 from barnabas.clients.connector import ConsumerConnector
 from barnabas.clients.producer import Producer
-from barnabas.model.errors import BarnabasError
 
 pytestmark = [
     pytest.mark.integration,
@@ -84,8 +83,7 @@ def load(cluster, topic, partitions):
             for number in itertools.count():
                 if stop.wait(0.002):
                     return
-                with contextlib.suppress(BarnabasError):  # a new partition it has not heard of
-                    futures.append(producer.send(topic, b"x", partition=number % partitions[0]))
+                futures.append(producer.send(topic, b"x", partition=number % partitions[0]))
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()

@@ -29,6 +29,7 @@ from barnabas.storage.local_log import FlushTask
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
+from barnabas.storage.purging import PurgeTask
 
 _logger = logging.getLogger("barnabas.broker")
 # Files are deleted after `file.delete.delay.ms`, independent of the retention interval.
@@ -179,14 +180,18 @@ class Housekeeping:
             self._checkpoints.finish(task)
 
     async def _purge(self) -> None:
+        """Unlinks deleted files; directories of deleted logs also if no other log is left."""
         maintenance = self._logs.maintenance
+        await self._unlink(maintenance.begin_purge(()))
         async for logs in in_slices(maintenance.logs()):
-            task = maintenance.begin_purge(logs)
-            if task is not None:
-                try:
-                    await self._to_the_end(task.run)
-                finally:
-                    maintenance.finish_purge(task)
+            await self._unlink(maintenance.begin_purge(logs))
+
+    async def _unlink(self, task: PurgeTask | None) -> None:
+        if task is not None:
+            try:
+                await self._to_the_end(task.run)
+            finally:
+                self._logs.maintenance.finish_purge(task)
 
     async def _clean(self) -> None:
         """Compacts one log after the other until none needs compaction."""
