@@ -15,6 +15,7 @@ from barnabas.wire.messages.index import MODULES
 from barnabas.wire.registry import request_class, response_class
 
 FRAME_BYTES = 4 * 1024
+ATTEMPTS = 5
 MESSAGES = [kind(api) for api in sorted(MODULES) for kind in (request_class, response_class)]
 
 
@@ -63,7 +64,25 @@ def hostile_bodies(kind, version):
 
 
 def measured(kind, version, body):
-    """Peak memory of decoding, and what the decoder took from its budget."""
+    """Peak memory of decoding, and what the decoder took from its budget.
+
+    tracemalloc counts all threads, and earlier tests may have left a broker in this process. Other
+    threads only add to the peak, so the smallest of several measurements is the decoder's own.
+    """
+    peaks = []
+    for _ in range(ATTEMPTS):
+        peak, spent = measured_once(kind, version, body)
+        peaks.append(peak)
+        if peak <= allowed(spent):
+            break
+    return min(peaks), spent
+
+
+def allowed(spent):
+    return 1.3 * spent + 4096
+
+
+def measured_once(kind, version, body):
     budget = [1 << 40]
     view = memoryview(body)
     tracemalloc.start()
@@ -82,7 +101,7 @@ def test_the_budget_covers_the_memory_that_decoding_takes(kind):
             continue
         for body in hostile_bodies(kind, version):
             peak, spent = measured(kind, version, body)
-            assert peak <= 1.3 * spent + 4096, (version, len(body), peak, spent)
+            assert peak <= allowed(spent), (version, len(body), peak, spent)
 
 
 def test_a_megabyte_of_empty_names_is_refused_before_it_is_decoded():
