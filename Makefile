@@ -66,6 +66,7 @@ bench-quick: setup
 
 soak: setup
 	BARNABAS_SOAK=1 $(BIN)/python -m pytest tests -m "faults or integration" --timeout 3600
+	BARNABAS_SOAK=1 $(BIN)/python -m pytest tests/property tests/compat/test_wire_oracles.py --timeout 3600
 
 clean:
 	rm -rf $(VENV) $(OLD_CLIENT) build .mypy_cache .ruff_cache .pytest_cache

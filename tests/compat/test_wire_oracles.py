@@ -2,6 +2,7 @@
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from support.soak import SOAK
 from support.wire.kafka_python import (
     kafka_python_bytes,
     kafka_python_decode,
@@ -14,7 +15,7 @@ from support.wire.schemas import all_cases, instances
 pytestmark = pytest.mark.compat
 
 QUICK = settings(
-    max_examples=12,
+    max_examples=12 if SOAK else 4,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -28,6 +28,7 @@ from support.cluster.workload import (
 from support.faults.cluster_faults import STOPS_WRITING, Faults
 from support.faults.namespace_cluster import BROKERS, NamespaceCluster
 from support.faults.network_namespaces import reason_to_skip
+from support.soak import SOAK
 from support.transactions.copy_process import ABORTED
 from support.transactions.transactional_load import (
     Copier,
@@ -39,7 +40,6 @@ from support.transactions.transactional_load import (
 
 from barnabas.model.topic_names import INTERNAL_TOPICS
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 SECONDS = int(os.environ.get("BARNABAS_FAULT_SECONDS", "600" if SOAK else "60"))
 SEED = int(os.environ.get("BARNABAS_SEED", "16"))
 NAMED = os.environ.get("BARNABAS_FAULT_KINDS", "").split()

@@ -4,7 +4,6 @@ nothing is stored twice, order is kept, and replicas end up equal.
 A run counts only if the faults, the changes of leaders and the retries really happened.
 """
 
-import os
 import threading
 
 import confluent_kafka
@@ -19,11 +18,11 @@ from support.cluster.workload import (
     replicas_differ,
     wait_until,
 )
+from support.soak import SOAK
 
 pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(300)]
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
-KILLS = 30 if SOAK else 10
+KILLS = 30 if SOAK else 4
 KILL_EVERY_SECONDS = 6.0
 PARTITIONS = 3
 

@@ -9,7 +9,6 @@ session time-out is taken for dead, and if it lives it learns so only from its n
 import itertools
 import json
 import logging
-import os
 import random
 import re
 import signal
@@ -23,12 +22,13 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from support.groups.foreign_groups import create_topic
+from support.soak import SOAK
 
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.faults
 
-SECONDS = 60 if os.environ.get("BARNABAS_SOAK") else 15
+SECONDS = 60 if SOAK else 15
 TURNS = 16  # at least: a machine with much else to do takes longer for them
 HANG_SECONDS = 4  # twice the session time-out
 MEMBERS = 8

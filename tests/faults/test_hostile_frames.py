@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 import pytest
 from support.network.requests import batch, create_topic, produce
+from support.soak import SOAK
 from support.wire.hostile_frames import TOPIC
 from support.wire.peer import WirePeer
 
@@ -25,7 +26,6 @@ from barnabas.broker.broker_process import BrokerProcess
 from barnabas.wire.messages.delete_topics import DeleteTopicsRequest
 from barnabas.wire.messages.metadata import MetadataRequest
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 FRAMES = int(os.environ.get("BARNABAS_BAD_FRAMES", "2000000" if SOAK else "100000"))
 SEED = int(os.environ.get("BARNABAS_SEED", "16"))
 MAX_GROWTH_BYTES = 200 << 20

@@ -8,11 +8,11 @@ takes its directory offline.
 import contextlib
 import errno
 import logging
-import os
 from collections.abc import Callable
 from random import Random
 
 import pytest
+from support.soak import SOAK
 from support.storage.log_world import TP, contents, end_txn, put
 from support.storage.move_world import FIRST, SECOND, MoveWorld
 
@@ -21,7 +21,6 @@ from barnabas.testing.memory_fs import SimulatedCrash
 
 pytestmark = pytest.mark.faults
 
-SOAK = os.environ.get("BARNABAS_SOAK") == "1"
 SMALL = {"segment.bytes": "500", "index.interval.bytes": "80", "file.delete.delay.ms": "0"}
 SEEDS = range(40) if SOAK else range(4)
 

@@ -1,17 +1,17 @@
 """A broker killed and restarted under an idempotent producer: nothing acknowledged is lost,
 nothing is stored twice, order is kept."""
 
-import os
 import threading
 
 import pytest
 from support.cluster.broker_process import BrokerProcess
+from support.soak import SOAK
 
 from barnabas import Producer, SimpleConsumer
 
 pytestmark = pytest.mark.faults
 
-KILLS = 12 if os.environ.get("BARNABAS_SOAK") else 3
+KILLS = 12 if SOAK else 3
 PAUSE_SECONDS = 0.7
 
 

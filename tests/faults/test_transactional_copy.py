@@ -1,6 +1,5 @@
 """Exactly once: records copied in transactions while copiers and the broker are killed."""
 
-import os
 import time
 from contextlib import ExitStack
 
@@ -8,11 +7,11 @@ import pytest
 from confluent_kafka import Producer
 from support.cluster.broker_process import BrokerProcess
 from support.groups.foreign_groups import create_topic
+from support.soak import SOAK
 from support.transactions.transactional_load import Copier, Reader, wait_for_copies
 
 pytestmark = pytest.mark.faults
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 RECORDS = 100_000 if SOAK else 4_000
 KILLS = 12 if SOAK else 3
 PARTITIONS = 2

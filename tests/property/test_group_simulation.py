@@ -2,12 +2,13 @@
 
 import pytest
 from support.groups.simulation import simulate
+from support.soak import SOAK
 
 from barnabas.groups.classic import join, membership, rebalance
 from barnabas.groups.coordinator import GroupCoordinatorShard
 from barnabas.model.error_codes import ErrorCode
 
-SEEDS = 300
+SEEDS = 300 if SOAK else 120
 PER_TEST = 30
 
 

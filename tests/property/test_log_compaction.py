@@ -7,10 +7,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from support.soak import SOAK
 from support.storage.compaction_model import DELETE_RETENTION_MS, PRODUCERS, CompactionModel
 
 KEYS = [b"a", b"b", b"c", b"d"]
-SEEDS = 900
+SEEDS = 900 if SOAK else 240
 
 
 @pytest.fixture(autouse=True)

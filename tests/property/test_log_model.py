@@ -4,12 +4,13 @@ import logging
 from random import Random
 
 import pytest
+from support.soak import SOAK
 from support.storage.log_world import NOW, World, append, batch_of, contents, raw
 
 from barnabas.records.batch import iter_batches
 from barnabas.storage import Log
 
-SEEDS = 400
+SEEDS = 400 if SOAK else 160
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.records import hot_records
+from support.soak import SOAK
 
 from barnabas import records as records_package
 from barnabas.model.errors import CorruptRecordError
@@ -127,7 +128,7 @@ def survives(implementation, batch):
 
 
 @implementations
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if SOAK else 100, deadline=None)
 @given(records=BATCH, codec=st.sampled_from(Codec), data=st.data())
 def test_tampering_behind_a_right_checksum(implementation, records, codec, data):
     """A hostile peer computes the checksum too: only structure can save us."""
@@ -141,7 +142,7 @@ def test_tampering_behind_a_right_checksum(implementation, records, codec, data)
 
 
 @implementations
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if SOAK else 100, deadline=None)
 @given(
     body=st.binary(max_size=80), count=st.integers(0, 2**31 - 1) | st.integers(0, 5), data=st.data()
 )

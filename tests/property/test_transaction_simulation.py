@@ -10,11 +10,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from support.soak import SOAK
 from support.transactions.simulation import Plan, Simulation
 
 from barnabas.transactions.config import TransactionGuards
 
-SEEDS = 300
+SEEDS = 300 if SOAK else 75
 LAST_EPOCHS = 32_763
 
 
@@ -47,7 +48,7 @@ def test_old_and_new_clients_together(same_id: bool) -> None:
         _run(Plan(seed, 2, same_id, first_epoch=epoch, mixed=True))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if SOAK else 1))
 @pytest.mark.parametrize("version", [1, 2])
 def test_crash_at_every_event(seed: int, version: int) -> None:
     short = Plan(seed, version, crash_at=0, faults=0.02, active_ms=500)

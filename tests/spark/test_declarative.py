@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.soak import SOAK
 
 from barnabas.testing import Broker
 
@@ -30,7 +31,7 @@ def _missing():
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(not os.environ.get("BARNABAS_SOAK"), reason="in the long form only"),
+    pytest.mark.skipif(not SOAK, reason="in the long form only"),
     pytest.mark.skipif(_missing() is not None, reason=f"pyspark[pipelines] needs {_missing()}"),
 ]
 

@@ -19,12 +19,12 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from support.pipelines.postgres import postgres_server
 from support.pipelines.spark_copy import CREATE_TABLE, IN_ORDER, TABLE, Plan, start_query
+from support.soak import SOAK
 
 from barnabas.spark.sink.database import connection_to
 
 PROGRAM = Path(__file__).parents[1] / "support" / "pipelines" / "spark_copy.py"
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
-ROUNDS = 20 if SOAK else 3
+ROUNDS = 20 if SOAK else 2
 PARTITIONS = 2
 RECORDS_PER_ROUND = 1000
 FINISH_SECONDS = 240

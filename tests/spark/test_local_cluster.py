@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from support.pipelines.spark_cluster import MASTER
+from support.soak import SOAK
 
 HERE = Path(__file__).parent
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 SHORT = ("test_sink.py::test_a_replayed_micro_batch_writes_nothing_twice",)
 LONG = ("test_batch_source.py", "test_stream_source.py", "test_sink.py", "test_formats.py")
 SECONDS = 3000 if SOAK else 280

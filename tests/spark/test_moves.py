@@ -4,10 +4,10 @@ Partitions are moved to other brokers and led by them, brokers are killed and st
 while records come in: each is copied exactly once, in order.
 """
 
-import os
 import threading
 
 import pytest
+from support.soak import SOAK
 
 from barnabas import Producer, TopicPartition
 from barnabas.admin import ElectionType
@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.faults,
     pytest.mark.xdist_group("spark"),
     pytest.mark.timeout(900),
-    pytest.mark.skipif(not os.environ.get("BARNABAS_SOAK"), reason="in the long form only"),
+    pytest.mark.skipif(not SOAK, reason="in the long form only"),
 ]
 
 

@@ -10,6 +10,7 @@ import textwrap
 import threading
 
 import pytest
+from support.soak import SOAK
 
 from barnabas.admin import Admin
 from barnabas.model.errors import ConfigError, LocalError
@@ -22,7 +23,6 @@ pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.timeout(300),
 ]
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 
 YAML = """\
 name: {name}

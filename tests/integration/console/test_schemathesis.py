@@ -4,17 +4,17 @@ BARNABAS_SOAK=1 sends many more.
 """
 
 import asyncio
-import os
 
 import httpx
 import hypothesis
 import pytest
 import schemathesis
 from support.console.requests import api_of, call
+from support.soak import SOAK
 
 from barnabas.testing import Broker
 
-EXAMPLES = 60 if os.environ.get("BARNABAS_SOAK") else 4
+EXAMPLES = 60 if SOAK else 4
 STREAMS = ("/live", "/events", "/tail", "/follow")
 
 
@@ -55,7 +55,7 @@ async def send(api, case):
     return status, body, str(url)
 
 
-@pytest.mark.timeout(600 if os.environ.get("BARNABAS_SOAK") else 120)
+@pytest.mark.timeout(600 if SOAK else 120)
 async def test_generated_requests_find_no_server_error():
     """Has a broker of its own, because the requests change topics and settings."""
     failures = []

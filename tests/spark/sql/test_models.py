@@ -6,7 +6,6 @@ go through many more rounds.
 """
 
 import json
-import os
 
 import pytest
 from support.pipelines.sql_topics import committed, rows, table
@@ -19,10 +18,10 @@ from support.pipelines.streams_model import (
     near_pairs,
     session_windows,
 )
+from support.soak import SOAK
 
 from barnabas import Producer
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 SEEDS = range(4) if SOAK else (1,)
 RUN_SECONDS = 240
 END = "end"

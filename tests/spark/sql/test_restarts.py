@@ -14,10 +14,10 @@ from functools import partial
 
 import pytest
 from support.pipelines.sql_topics import rows, table
+from support.soak import SOAK
 
 from barnabas import Producer, SimpleConsumer
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 ROUNDS = 5 if SOAK else 1
 RECORDS = 400
 KEYS = 7

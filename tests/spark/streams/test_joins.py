@@ -1,7 +1,5 @@
 """Joins and tables against a plain model: several micro-batches, deletions, any order of times."""
 
-import os
-
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from support.pipelines.streams_feed import (
@@ -13,11 +11,11 @@ from support.pipelines.streams_feed import (
     unique,
 )
 from support.pipelines.streams_model import BEGIN, folded, near_pairs, stream_table
+from support.soak import SOAK
 
 from barnabas.streams import Stream, Table, TableView, Topology
 from barnabas.streams.engine import joins, state
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 MOST = 80
 ROUNDS = 4 if SOAK else 2
 CASES = 8

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from support.pipelines.streams_program import runner
+from support.soak import SOAK
 
 from barnabas.streams import TableView
 from barnabas.streams.testing import Bench, Fed
 
 TESTS = Path(__file__).parents[2]
 PROGRAM = TESTS / "support" / "pipelines" / "streams_program.py"
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 ROUNDS = 8 if SOAK else 1
 USERS = 20
 CLICKS = 300

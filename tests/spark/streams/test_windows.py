@@ -1,16 +1,15 @@
 """Windows of every shape against a plain model, late and out-of-order rows included."""
 
-import os
 from datetime import datetime
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from support.pipelines.streams_feed import PADDING, feed_rounds, limit, rounds_of, unique
 from support.pipelines.streams_model import fixed_windows, session_windows, sliding_windows
+from support.soak import SOAK
 
 from barnabas.streams import Stream, Topology, hopping, session, sliding, tumbling
 
-SOAK = bool(os.environ.get("BARNABAS_SOAK"))
 MOST = 120
 GRACE = 500
 pytestmark = [
