@@ -113,6 +113,7 @@ def test_a_consumer_ends_after_the_record_at_hand(broker, topic_name, start, kin
     assert "Traceback" not in err
     assert lines[-1] == "after"
     assert lines.count("begin") == lines.count("end") == committed(broker, topic_name)
+    assert lines.count("end") < 50, "records that were only queued were processed"
 
 
 def test_a_producer_delivers_what_it_has(broker, topic_name, start):

@@ -64,7 +64,11 @@ class _Tasks:
             self._queues[self._route(record)].put_nowait((topic_partition, record))
 
     async def drain(self, topic_partitions: Sequence[TopicPartition] | None) -> bool:
-        """Waits until no record is in progress; False after a failure or DRAIN_SECONDS."""
+        """Drops queued records and finishes started ones.
+
+        Returns False after a failure, or if DRAIN_SECONDS were not enough.
+        """
+        self.tracker.drop_queued(topic_partitions)
         with suppress(TimeoutError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 while self.tracker.unfinished(topic_partitions) and self.failure is None:
@@ -80,7 +84,7 @@ class _Tasks:
     async def _run(self, jobs: "asyncio.Queue[Job]") -> None:
         while True:
             topic_partition, record = await jobs.get()
-            if self.failure is None:
+            if self.failure is None and self.tracker.start(topic_partition, record):
                 await self._work(topic_partition, record)
                 self.moved.set()
 
@@ -149,7 +153,7 @@ class AioProcessRun:
             raise self._tasks.failure
 
     async def give_up(self, partitions: Sequence[TopicPartition]) -> None:
-        """Waits for the records of revoked partitions and commits them."""
+        """Finishes the started records of revoked partitions and commits them."""
         if not await self._tasks.drain(partitions) and self._tasks.failure is None:
             logger.warning(
                 "%d revoked partitions have unfinished records",

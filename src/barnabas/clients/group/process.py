@@ -7,6 +7,8 @@ polling continues, so the member stays in its group.
 
 The worker of a record is selected by its partition or key, so records that must stay in order have
 the same worker. The first error ends all work; records that are queued behind it are not processed.
+At the end (`stop`, wakeup()) and before partitions are revoked, records in progress are finished
+and queued ones are dropped: the next poll, or the next owner, reads them again.
 """
 
 import logging
@@ -30,18 +32,26 @@ logger = logging.getLogger(__name__)
 
 
 class _Partition:
-    __slots__ = ("committed", "epoch", "finished", "order", "position")
+    __slots__ = ("committed", "dropped", "epoch", "finished", "order", "position", "started")
 
     def __init__(self) -> None:
         self.order: deque[int] = deque()
         self.finished: set[int] = set()
+        self.started = -1
+        """The highest offset that a worker has started."""
+        self.dropped: int | None = None
+        """The first offset that `drop_queued` has removed."""
         self.position = -1
         self.epoch = -1
         self.committed = -1
 
 
 class OffsetTracker:
-    """Tracks records from `begin` to `finish`; `committable` returns the offsets to commit."""
+    """Tracks records from `begin` to `finish`; `committable` returns the offsets to commit.
+
+    A worker calls `start` before it handles a record, because a record may have been dropped while
+    it was queued.
+    """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -52,6 +62,27 @@ class OffsetTracker:
         with self._changed:
             held = self._partitions.setdefault(topic_partition, _Partition())
             held.order.extend(record.offset for record in records)
+
+    def start(self, topic_partition: TopicPartition, record: Record) -> bool:
+        """Returns whether the record is still to be handled."""
+        with self._changed:
+            held = self._partitions.get(topic_partition)
+            if held is None or (held.dropped is not None and record.offset >= held.dropped):
+                return False
+            held.started = max(held.started, record.offset)
+            return True
+
+    def drop_queued(self, topic_partitions: Iterable[TopicPartition] | None = None) -> None:
+        """Drops the queued records behind the last started one, of some partitions or of all.
+
+        Earlier ones remain: without them the records that were finished before their turn could
+        not be committed, and would be processed again.
+        """
+        with self._changed:
+            for held in self._chosen(topic_partitions):
+                while held.order and held.order[-1] > held.started:
+                    held.dropped = held.order.pop()
+            self._changed.notify_all()
 
     def finish(self, topic_partition: TopicPartition, record: Record) -> None:
         """Marks a record as finished, processed or not; ignored after `forget`."""
@@ -83,10 +114,12 @@ class OffsetTracker:
                     held.committed = max(held.committed, at.offset)
 
     def first_unfinished(self, topic_partition: TopicPartition) -> int | None:
-        """Returns the first offset in progress, or None."""
+        """Returns the first offset that is in progress or was dropped, or None."""
         with self._changed:
             held = self._partitions.get(topic_partition)
-            return held.order[0] if held is not None and held.order else None
+            if held is None:
+                return None
+            return held.order[0] if held.order else held.dropped
 
     def unfinished(self, topic_partitions: Iterable[TopicPartition] | None = None) -> int:
         """Returns the number of records in progress, of some partitions or of all."""
@@ -107,9 +140,13 @@ class OffsetTracker:
             self._changed.notify_all()
 
     def _unfinished(self, topic_partitions: Iterable[TopicPartition] | None) -> int:
-        chosen = self._partitions if topic_partitions is None else topic_partitions
-        held = (self._partitions.get(topic_partition) for topic_partition in chosen)
-        return sum(len(one.order) - len(one.finished) for one in held if one is not None)
+        return sum(len(one.order) - len(one.finished) for one in self._chosen(topic_partitions))
+
+    def _chosen(self, topic_partitions: Iterable[TopicPartition] | None) -> list[_Partition]:
+        if topic_partitions is None:
+            return list(self._partitions.values())
+        held = (self._partitions.get(topic_partition) for topic_partition in topic_partitions)
+        return [one for one in held if one is not None]
 
 
 Route = Callable[[Record], int]
@@ -169,6 +206,8 @@ class Workers:
             if job is None or self._stop.is_set() or self.failed.is_set():
                 continue
             topic_partition, record = job
+            if not self._tracker.start(topic_partition, record):
+                continue
             try:
                 self._policy.handle(self._handler, record, self._stop.wait)
             except BaseException as error:  # noqa: BLE001 - raised again in the polling thread
@@ -282,7 +321,8 @@ class ProcessRun:
             raise self._workers.failure
 
     def give_up(self, partitions: Sequence[TopicPartition]) -> None:
-        """Waits for the records of revoked partitions and commits them."""
+        """Finishes the started records of revoked partitions and commits them."""
+        self.tracker.drop_queued(partitions)
         if not self._workers.failed.is_set() and not self.tracker.wait(partitions, DRAIN_SECONDS):
             logger.warning(
                 "%d revoked partitions have unfinished records",
@@ -319,6 +359,7 @@ class ProcessRun:
             self._paused.clear()
 
     def _finish(self) -> None:
+        self.tracker.drop_queued()
         if not self._workers.failed.is_set():
             self.tracker.wait(None, DRAIN_SECONDS)
         self._workers.close()

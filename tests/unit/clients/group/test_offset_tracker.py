@@ -52,6 +52,38 @@ def test_a_forgotten_partition_is_never_committed():
     assert tracker.committable() == {}
 
 
+def test_queued_records_behind_the_last_started_one_are_dropped():
+    tracker = OffsetTracker()
+    first, second, third, fourth = records(3, 5, 9, 11)
+    tracker.begin(PLACE, [first, second, third, fourth])
+    assert tracker.start(PLACE, second)
+    tracker.drop_queued()
+    assert tracker.start(PLACE, first), "without it the second one cannot be committed"
+    assert not tracker.start(PLACE, third)
+    assert not tracker.wait([PLACE], 0)
+    tracker.finish(PLACE, second)
+    tracker.finish(PLACE, first)
+    assert tracker.wait([PLACE], 0)
+    assert tracker.committable()[PLACE].offset == 6
+    assert tracker.first_unfinished(PLACE) == 9
+
+
+def test_only_the_given_partitions_drop_their_records():
+    tracker, other = OffsetTracker(), TopicPartition("t", 1)
+    tracker.begin(PLACE, records(0))
+    tracker.begin(other, [Record("t", 1, 0)])
+    tracker.drop_queued([PLACE])
+    assert not tracker.start(PLACE, Record("t", 0, 0))
+    assert tracker.start(other, Record("t", 1, 0))
+
+
+def test_records_of_a_forgotten_partition_are_not_started():
+    tracker = OffsetTracker()
+    tracker.begin(PLACE, records(0))
+    tracker.forget([PLACE])
+    assert not tracker.start(PLACE, Record("t", 0, 0))
+
+
 @given(st.permutations(range(12)), st.integers(0, 12))
 def test_any_order_of_finishing(order, done):
     tracker = OffsetTracker()
