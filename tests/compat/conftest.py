@@ -1,6 +1,9 @@
 """Records that try the corners of the format, for every foreign client."""
 
 import pytest
+from support.clients.kafka_python_sockets import close_failed_sockets
+
+close_failed_sockets()
 
 RECORDS = [
     (b"key", b"value", [("header", b"1"), ("empty", b"")], 1_700_000_000_000),

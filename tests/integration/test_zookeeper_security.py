@@ -159,8 +159,6 @@ def with_pkcs8_key(file):
     return str(copy)
 
 
-# kazoo does not close the socket of a failed TLS handshake.
-@pytest.mark.filterwarnings("ignore:.*SSLSocket:pytest.PytestUnraisableExceptionWarning")
 async def test_tls(tmp_path):
     certificates = Certificates(tmp_path)
     (port,) = unused_ports(1)

@@ -1,14 +1,20 @@
 """Authentication, TLS and node ACLs of a session on ZooKeeper, as options of kazoo.
 
+kazoo 2.11 does not close the socket of a TLS connection that fails (refused, or a handshake that
+fails), so `TlsHandler` opens TLS connections in its place.
+
 The ACLs are those of Kafka's `zookeeper.set.acl`: the creator has all rights, every user may read,
 except nodes with secrets, which only the creator may read. /consumers stays open, because consumers
 of any user write there.
 """
 
+import socket
+import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.security import ACL, CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE
 
 from barnabas.model.errors import ConfigError
@@ -73,16 +79,16 @@ class ZooKeeperSecurity:
         if self.username is not None:
             options["auth_data"] = [("digest", f"{self.username}:{self.password}")]
         if self.tls:
-            options |= {
-                "use_ssl": True,
-                "certfile": self.key_file,
-                "keyfile": self.key_file,
-                "keyfile_password": self.key_password,
-                "ca": self.trust_file,
-                "verify_certs": True,
-                "check_hostname": self.check_host,
-            }
+            options |= {"use_ssl": True, "handler": TlsHandler(self)}
         return options
+
+    def tls_context(self) -> ssl.SSLContext:
+        """Returns a context with the files as they are now."""
+        context = ssl.create_default_context(cafile=self.trust_file)
+        context.check_hostname = self.check_host
+        if self.key_file is not None:
+            context.load_cert_chain(self.key_file, password=self.key_password)
+        return context
 
     def acl_of(self, path: str) -> list[ACL] | None:
         """Returns the ACL of a new node; None: ZooKeeper's default, which allows every user
@@ -95,6 +101,27 @@ class ZooKeeperSecurity:
         if any(path == root or path.startswith(f"{root}/") for root in _SECRET_ROOTS):
             return list(CREATOR_ALL_ACL)
         return [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
+
+
+class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]
+    """kazoo's threads, with TLS connections that are closed if they cannot be established."""
+
+    def __init__(self, security: ZooKeeperSecurity) -> None:
+        super().__init__()
+        self._security = security
+
+    def create_connection(
+        self, address: tuple[str, int], hostname: str, timeout: float, **_: object
+    ) -> ssl.SSLSocket:
+        """Connects; reads the certificate files again, so that renewed ones are used."""
+        context = self._security.tls_context()
+        plain = socket.create_connection(address, timeout)
+        try:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return context.wrap_socket(plain, server_hostname=hostname)
+        except BaseException:
+            plain.close()
+            raise
 
 
 OPEN = ZooKeeperSecurity()

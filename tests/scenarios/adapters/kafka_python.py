@@ -27,7 +27,9 @@ from scenarios.adapter import (
     UnsupportedError,
     protocol_error,
 )
+from support.clients.kafka_python_sockets import close_failed_sockets
 
+close_failed_sockets()
 _MISSING = {
     "buffer.memory": "no limit on the producer's memory",
     "interceptor.classes": "no interceptors",
