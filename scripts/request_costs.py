@@ -26,7 +26,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
@@ -90,14 +90,22 @@ class Cost:
 
 
 class Meter:
-    """Records the longest callback of the loop that runs in this thread, in CPU time."""
+    """Records the longest callback of the loop that runs in this thread, in CPU time.
+
+    A context manager, because it replaces a method of asyncio.
+    """
 
     def __init__(self) -> None:
         self.longest_ns = 0
         self._thread = threading.get_ident()
+        self._run = asyncio.Handle._run  # noqa: SLF001
 
-    def install(self) -> None:
-        run, meter = asyncio.Handle._run, self  # noqa: SLF001
+    @property
+    def longest_ms(self) -> float:
+        return self.longest_ns / 1e6
+
+    def __enter__(self) -> Self:
+        run, meter = self._run, self
 
         def measured(handle: asyncio.Handle) -> None:
             started = time.thread_time_ns()
@@ -106,6 +114,10 @@ class Meter:
                 meter.longest_ns = max(meter.longest_ns, time.thread_time_ns() - started)
 
         setattr(asyncio.Handle, "_run", measured)  # noqa: B010 - a method of the library
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        setattr(asyncio.Handle, "_run", self._run)  # noqa: B010
 
 
 # --- candidates -------------------------------------------------------------------------------
@@ -342,7 +354,7 @@ async def measure(port: int, meter: Meter, candidate: Candidate) -> Cost:
     gc.freeze()  # as `barnabas broker` does
     meter.longest_ns = 0
     outcome = await _in_thread(lambda: Client(port).send(frame))
-    return Cost(candidate, meter.longest_ns / 1e6, outcome)
+    return Cost(candidate, meter.longest_ms, outcome)
 
 
 async def peak_of(port: int, candidate: Candidate) -> float:
@@ -388,13 +400,13 @@ async def costs(size: int, only: str | None) -> list[tuple[ApiKey, Cost]]:
         topics = [CreatableTopic(TOPIC, 1, 1)]
         create = frame_of(CreateTopicsRequest(topics=topics, timeout_ms=5000), 7)
         await measure(broker.port, meter, Candidate("", 7, create))
-        meter.install()
-        for handler in sorted(HANDLERS, key=lambda handler: handler.api):
-            if only in (None, handler.api.name):
-                cost = await _worst(broker.port, meter, handler.api, handler.versions, size)
-                if cost is not None:
-                    found.append((handler.api, cost))
-                    print(row(*found[-1]), file=sys.stderr, flush=True)
+        with meter:
+            for handler in sorted(HANDLERS, key=lambda handler: handler.api):
+                if only in (None, handler.api.name):
+                    cost = await _worst(broker.port, meter, handler.api, handler.versions, size)
+                    if cost is not None:
+                        found.append((handler.api, cost))
+                        print(row(*found[-1]), file=sys.stderr, flush=True)
         await broker.stop()
     return found
 

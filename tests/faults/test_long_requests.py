@@ -1,10 +1,12 @@
 """Another client is served while one client sends requests that need seconds.
 
-The figures are those of a whole broker process. On a loaded machine even an idle broker answers
-late, so the limit grows with the p99 that the same client had before.
+`make test` measures the CPU time of the longest callback of the broker's loop, for which all other
+clients wait; it does not depend on the load of the machine. `make soak` also measures the p99 of
+another client of a broker process.
 """
 
 import asyncio
+import gc
 import json
 import os
 import statistics
@@ -14,16 +16,21 @@ from pathlib import Path
 
 import pytest
 from support.long_requests import KINDS, TOPIC
-from support.network.requests import batch, produce
+from support.network.requests import batch, create_topic, produce
 from support.wire.peer import WirePeer
 
 from barnabas import Admin
 from barnabas.admin import NewTopic
+from barnabas.broker.app import Broker
 from barnabas.broker.broker_process import BrokerProcess
+from barnabas.broker.config import BrokerConfig
+from barnabas.broker.dispatch import SLOW_REQUEST_NS
+from scripts.request_costs import Meter
 
 OWN = "healthy"
 LIMIT_MS = 20.0
-SECONDS = float(os.environ.get("BARNABAS_LONG_REQUEST_SECONDS", "3"))
+SOAK = bool(os.environ.get("BARNABAS_SOAK"))
+SECONDS = 5.0 if SOAK else 1.0
 IDLE_RECORDS = 500
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
@@ -50,6 +57,35 @@ async def attack(port, kind):
     return json.loads(printed)
 
 
+@pytest.fixture
+async def metered(tmp_path):
+    """A broker on this loop without the garbage of other tests, and the meter of its callbacks."""
+    settings = {"listeners": "PLAINTEXT://127.0.0.1:0", "log.dirs": str(tmp_path / "data")}
+    broker = Broker(BrokerConfig.parse(settings))
+    await broker.start()
+    peer = await WirePeer.connect(broker.port)
+    await create_topic(peer, TOPIC)
+    await peer.close()
+    gc.collect()
+    gc.freeze()
+    try:
+        with Meter() as meter:
+            yield broker, meter
+    finally:
+        gc.unfreeze()
+        await broker.stop()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_request_holds_the_loop(metered, kind, caplog):
+    broker, meter = metered
+    answered = await attack(broker.port, kind)
+    print(f"{kind}: {answered}; longest callback {meter.longest_ms:.1f} ms of CPU")
+    assert answered["answered"] + answered["refused"] > 0
+    assert "Traceback" not in caplog.text
+    assert meter.longest_ns < SLOW_REQUEST_NS
+
+
 async def write(peer, taken, may_go_on):
     """Writes records one after the other; adds the milliseconds that each took."""
     while may_go_on():
@@ -63,6 +99,7 @@ def p99(taken):
     return statistics.quantiles(taken, n=100)[98]
 
 
+@pytest.mark.skipif(not SOAK, reason="a measurement of wall-clock times; make soak runs it")
 @pytest.mark.parametrize("kind", KINDS)
 async def test_p99_of_another_client(broker, kind):
     peer = await WirePeer.connect(broker.port)
@@ -81,4 +118,4 @@ async def test_p99_of_another_client(broker, kind):
     )
     assert answered["answered"] + answered["refused"] > 0
     assert "Traceback" not in broker.log_file.read_text(errors="replace")
-    assert p99(beside) < LIMIT_MS + 2 * p99(idle)
+    assert p99(beside) < max(LIMIT_MS, 3 * p99(idle))

@@ -4,8 +4,9 @@ The dispatcher decodes with a small budget (`LOOP_BUDGET`). A request that excee
 again in a thread, with the full budget of its size, and its response is encoded there too. One
 such thread serves all connections, so large requests are decoded one at a time. The interpreter
 switches between this thread and the loop's thread every few milliseconds, so the loop continues to
-serve other connections. No setting of the interpreter is changed, because a broker may be embedded
-in the process of an application.
+serve other connections. No setting of the interpreter is changed here, because a broker may be
+embedded in the process of an application; `barnabas broker` shortens the interval of the switches.
+The thread also frees the objects of requests and responses, because that takes long as well.
 
 Handlers run on the loop. If an API handles each element of a request independently, the handler
 gets the request in slices, and the loop serves other requests between two slices.
@@ -15,9 +16,11 @@ import asyncio
 import copy
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, TypeVar
 
 from barnabas.broker.handler import Handler, HandlerContext, RequestContext, Result, encode_reply
+from barnabas.model.errors import ProtocolError
 from barnabas.model.ids import Uuid
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import PendingReply
@@ -44,8 +47,10 @@ _ELEMENT_KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
 }
 LOOP_BUDGET = 1 << 20
 """Estimated memory of a request that is decoded on the loop: a few milliseconds of work."""
-SLICE = 200
+SLICE = 50
 """Elements of a large request that are handled in one turn of the loop."""
+_SLICES: dict[ApiKey, int] = {ApiKey.DESCRIBE_CONFIGS: 10}
+"""Smaller slices of APIs whose elements take longer than 0.1 ms."""
 SPARE_ELEMENTS = 10_000
 """Number by which the elements of a request may exceed the partitions of the cluster."""
 ELEMENT_BYTES: dict[ApiKey, int] = {
@@ -74,6 +79,9 @@ LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {
     ApiKey.PRODUCE: (("topic_data", "partition_data"),),
     ApiKey.FETCH: (("topics", "partitions"), ("forgotten_topics_data", "partitions")),
     ApiKey.LIST_OFFSETS: (("topics", "partitions"),),
+    ApiKey.FIND_COORDINATOR: (("coordinator_keys",),),
+    ApiKey.DESCRIBE_CONFIGS: (("resources", "configuration_keys"),),
+    ApiKey.DESCRIBE_TRANSACTIONS: (("transactional_ids",),),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics", "partitions"),),
     ApiKey.DESCRIBE_PRODUCERS: (("topics", "partition_indexes"),),
     ApiKey.JOIN_GROUP: (("protocols",),),
@@ -167,16 +175,28 @@ class LargeRequests:
         self, context: RequestContext, handler: Handler, decode: Decode, serve: Serve
     ) -> Any:
         """Returns the reply to a request: encoded, or the result of its handler."""
-        budget = _element_budget(context, handler.api)
-        request, named = await self._in_thread(lambda: _decoded(handler.api, decode, budget))
-        if named > SPARE_ELEMENTS:
-            _check_elements(context, handler.api, named)
+        known = _known_partitions(context)
+        work = partial(_decoded, handler.api, decode, known + SPARE_ELEMENTS)
+        request, named = await self._in_thread(work)
+        if request is None:
+            text = f"{handler.api.name} with {named} elements, the cluster has {known} partitions"
+            raise ConnectionClosedError(Refusal.MALFORMED, text)
         arrays = SLICED.get(handler.api)
-        if arrays is not None and len(getattr(request, arrays[0]) or ()) > SLICE:
+        if arrays is not None and len(getattr(request, arrays[0]) or ()) > _slice_size(handler.api):
             response = await _serve_slices(context, handler, request, serve)
         else:
             response = await _served(context, handler, request, serve)
-        return await self._encoded(context, response)
+        reply = await self._encoded(context, response)
+        context.request = None
+        garbage = [request, response]
+        del request, response
+        self._free(garbage)
+        return reply
+
+    def _free(self, garbage: list[Any]) -> None:
+        """Drops the objects in the thread."""
+        if self._executor is not None:
+            self._executor.submit(garbage.clear)
 
     def close(self) -> None:
         if self._executor is not None:
@@ -202,13 +222,27 @@ class LargeRequests:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def _decoded(api: ApiKey, decode: Decode, budget: int | None) -> tuple[Any, int]:
-    """Returns the request without repetitions, and the number of its elements."""
-    request = decode(budget)
+def _decoded(api: ApiKey, decode: Decode, limit: int) -> tuple[Any, int]:
+    """Returns the request without repetitions, and the number of its elements.
+
+    Returns None in place of a request with more elements than `limit`.
+    """
+    each = ELEMENT_BYTES.get(api)
+    request = _without_frames(lambda: decode(None if each is None else each * limit))
     if api is ApiKey.FETCH:
         merge_fetch(request)
     merge_duplicates(api, request)
-    return request, sum(_elements(request, path) for path in LIMITED_ARRAYS.get(api, ()))
+    named = sum(_elements(request, path) for path in LIMITED_ARRAYS.get(api, ()))
+    return (request, named) if named <= limit else (None, named)
+
+
+def _without_frames(work: Callable[[], _T]) -> _T:
+    """Raises an error of `work` without its traceback, whose frames keep the decoded objects."""
+    try:
+        return work()
+    except ProtocolError as error:
+        kind, text = type(error), str(error)
+    raise kind(text)
 
 
 def _elements(value: Any, path: tuple[str, ...]) -> int:
@@ -222,21 +256,6 @@ def _elements(value: Any, path: tuple[str, ...]) -> int:
 def _known_partitions(context: RequestContext) -> int:
     metadata = context.services.metadata
     return sum(len(metadata.partitions(name) or ()) for name in metadata.topics())
-
-
-def _element_budget(context: RequestContext, api: ApiKey) -> int | None:
-    """Returns the memory of as many elements as the cluster has partitions and some more."""
-    each = ELEMENT_BYTES.get(api)
-    if each is None:
-        return None
-    return each * (_known_partitions(context) + SPARE_ELEMENTS)
-
-
-def _check_elements(context: RequestContext, api: ApiKey, named: int) -> None:
-    known = _known_partitions(context)
-    if named > known + SPARE_ELEMENTS:
-        text = f"{api.name} with {named} elements, the cluster has {known} partitions"
-        raise ConnectionClosedError(Refusal.MALFORMED, text)
 
 
 async def _served(context: RequestContext, handler: Handler, request: Any, serve: Serve) -> Any:
@@ -255,7 +274,7 @@ async def _serve_slices(
     """Serves each slice as a separate request, including guards and quotas."""
     asked, answered = SLICED[handler.api]
     whole: Any = None
-    for part in _slices(request, asked):
+    for part in _slices(request, asked, _slice_size(handler.api)):
         await asyncio.sleep(0)
         own = HandlerContext(context.header, context.connection, context.services)
         response = await _served(own, handler, part, serve)
@@ -268,9 +287,13 @@ async def _serve_slices(
     return whole  # type: ignore[no-any-return]
 
 
-def _slices(request: Any, name: str) -> Iterator[Any]:
+def _slice_size(api: ApiKey) -> int:
+    return _SLICES.get(api, SLICE)
+
+
+def _slices(request: Any, name: str, size: int) -> Iterator[Any]:
     items = getattr(request, name)
-    for start in range(0, len(items), SLICE):
+    for start in range(0, len(items), size):
         part = copy.copy(request)
-        setattr(part, name, items[start : start + SLICE])
+        setattr(part, name, items[start : start + size])
         yield part

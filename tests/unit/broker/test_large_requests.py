@@ -4,6 +4,7 @@ import asyncio
 import gc
 import itertools
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from barnabas.broker.large_requests import (
     LIMITED_ARRAYS,
     SLICE,
     SPARE_ELEMENTS,
+    LargeRequests,
     merge_duplicates,
     merge_fetch,
 )
@@ -151,6 +153,34 @@ async def test_a_commit_of_far_more_partitions_than_there_are_is_refused(topics)
     )
     await world.call(commit)
     assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+
+
+@pytest.mark.parametrize("served", [True, False])
+async def test_the_thread_frees_the_objects_of_a_request(monkeypatch, served):
+    threads = set()
+
+    class Witness(str):
+        """A name that notes the thread in which it is freed."""
+
+        __slots__ = ()
+
+        def __del__(self):
+            threads.add(threading.current_thread().name)
+
+    def decode(*_):
+        partitions = [FetchPartition(number) for number in range(10 if served else 20_000)]
+        return FetchRequest(topics=[FetchTopic(Witness("t"), partitions=partitions)])
+
+    world = World(ApiKey.FETCH, 12, lambda *_: FetchResponse())
+    monkeypatch.setattr(world.dispatch, "_decode_large", decode)
+    monkeypatch.setattr(LargeRequests, "close", lambda _: None)  # would drop the waiting work
+    partitions = [FetchPartition(number) for number in range(SPARE_ELEMENTS)]
+    await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
+    assert len(world.refused) == (not served)
+    while not threads:
+        await asyncio.sleep(0.001)
+    (name,) = threads
+    assert name.startswith("barnabas-large-requests")
 
 
 @pytest.mark.parametrize("api", LIMITED_ARRAYS)
