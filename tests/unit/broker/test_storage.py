@@ -1,13 +1,14 @@
 """Logs for replicas: whose they are, and when none may be made."""
 
 import errno
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
-from barnabas.broker.storage import LogConfigs, LogStore, run_in_threads
+from barnabas.broker.storage import Housekeeping, LogConfigs, LogStore, run_in_threads
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
@@ -54,6 +55,22 @@ def test_a_log_that_may_be_on_a_failed_disk_is_not_made_anew(store, logs):
         store.get_or_create(PLACE, TOPIC_ID, is_new=False)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert store.get_or_create(PLACE, TOPIC_ID, is_new=True).directory.parent.name == "two"
+
+
+async def test_the_directory_of_the_only_log_is_removed_after_its_deletion():
+    """No other log is left, so no slice of logs has anything to purge."""
+    files, clock = MemoryFileSystem(), VirtualClock()
+    logs = LogManager(files, ["/one"], clock)
+    logs.start()
+    store = LogStore(logs, SimpleNamespace(of=lambda topic: LogConfig.from_values()))
+    log = store.get_or_create(PLACE, TOPIC_ID, is_new=True)
+    store.delete(PLACE)
+    assert files.exists(log.directory)
+    clock.advance(log.config.file_delete_delay_ms)
+    with ThreadPoolExecutor(1) as executor:
+        config = BrokerConfig.parse({})
+        await Housekeeping(config, clock, logs, None, executor, lambda: 0)._purge()
+    assert not files.exists(log.directory)
 
 
 def test_topics_with_the_same_settings_share_a_configuration():
