@@ -10,7 +10,7 @@ import asyncio
 import threading
 from collections import deque
 from contextlib import suppress
-from time import monotonic_ns
+from time import monotonic, monotonic_ns
 
 from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
@@ -21,6 +21,12 @@ from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
 UNKNOWN_PARTITION = -1
+NEW_PARTITION_WAIT_S = 1.0
+"""How long a record waits for a partition that the brokers do not have (max.block.ms in Java).
+
+Shorter than in Java, because most such numbers are mistakes of the application.
+"""
+NEW_PARTITION_RETRY_S = 0.1
 Deferred = tuple[SentRecord, ProducerBatch]
 """A record that waits, and the empty batch to which its future refers until then."""
 
@@ -115,6 +121,19 @@ class RecordAppends:
         if appender is None:
             appender = await self._core.appender(record.topic)
         if _needs_refresh(record, appender):
+            appender = await self._with_new_partitions(record)
+        return appender
+
+    async def _with_new_partitions(self, record: SentRecord) -> TopicAppender:
+        """Refreshes the metadata until it has the partition of the record, a few times.
+
+        The brokers of a cluster learn about new partitions one after another, so the first one
+        that responds may not know a partition that already exists.
+        """
+        deadline = monotonic() + min(NEW_PARTITION_WAIT_S, self._max_block_s)
+        appender = await self._core.refreshed(record.topic)
+        while _needs_refresh(record, appender) and monotonic() < deadline:
+            await asyncio.sleep(NEW_PARTITION_RETRY_S)
             appender = await self._core.refreshed(record.topic)
         return appender
 
