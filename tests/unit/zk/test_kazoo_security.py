@@ -20,7 +20,7 @@ def handler():
 
 
 def connect(handler, port):
-    """Returns the exception, whose traceback keeps the frames and so a socket that is not closed."""
+    """Returns the exception, whose traceback keeps a socket that is not closed."""
     with pytest.raises(OSError) as failed:  # noqa: PT011 - refused, reset or an error of TLS
         handler.create_connection(address=("127.0.0.1", port), hostname="localhost", timeout=5)
     return failed

@@ -104,7 +104,7 @@ class ClusterRuntime:
 
     def route_add_partitions(self, coordinators: Coordinators) -> None:
         """Sends verifications of transactions to the broker that coordinates them."""
-        self._add_partitions = coordinators.add_partitions = RoutedAddPartitions(
+        self._add_partitions = coordinators.add_partitions.manager = RoutedAddPartitions(
             self._broker_id,
             self._metadata,
             coordinators.internal_topics,

@@ -5,10 +5,12 @@ partition, reads the producer states of the logs, and sends the requests.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from barnabas.broker.coordinators.shard_runtime import SteadyClock
 from barnabas.broker.coordinators.transaction_coordinator import TransactionCoordinator
+from barnabas.broker.purgatory import Schedule
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -169,6 +171,46 @@ class LocalAddPartitions:
             )
         except BrokerError as error:
             receiver.fail(error.code)
+
+
+class RetryingAddPartitions:
+    """Asks again while the coordinator completes the transaction before; owned by the loop.
+
+    A producer starts its next transaction as soon as the last one is decided, before all of its
+    markers are written. The coordinator then returns CONCURRENT_TRANSACTIONS. Clients retry such a
+    batch after 100 ms and more, the markers take a few milliseconds, so the leader waits as in
+    Kafka (`add.partitions.to.txn.retry.backoff.ms`).
+    """
+
+    def __init__(
+        self,
+        manager: AddPartitionsToTxnManager,
+        steady: SteadyClock,
+        schedule: Schedule,
+        backoff_ms: int,
+        max_ms: int,
+    ) -> None:
+        self.manager = manager
+        """Sends the requests; a cluster replaces it."""
+        self._steady = steady
+        self._schedule = schedule
+        self._backoff_ms = backoff_ms
+        self._max_ms = max_ms
+
+    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
+        deadline_ms = self._steady.now_ms() + self._max_ms
+        self._ask(request, answered, deadline_ms)
+
+    def _ask(self, request: AddPartitions, answered: Verified, deadline_ms: int) -> None:
+        def replied(errors: Mapping[TopicPartition, ErrorCode]) -> None:
+            again = ErrorCode.CONCURRENT_TRANSACTIONS in errors.values()
+            if again and self._steady.now_ms() + self._backoff_ms <= deadline_ms:
+                ask = partial(self._ask, request, answered, deadline_ms)
+                self._schedule(self._backoff_ms / 1000, ask)
+            else:
+                answered(errors)
+
+        self.manager.add_or_verify(request, replied)
 
 
 class _PartitionErrors:

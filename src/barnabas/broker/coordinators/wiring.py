@@ -15,9 +15,9 @@ from barnabas.broker.coordinators.transaction_coordinator import (
     TransactionSettings,
 )
 from barnabas.broker.coordinators.verification import (
-    AddPartitionsToTxnManager,
     LocalAddPartitions,
     Producers,
+    RetryingAddPartitions,
     Verifications,
 )
 from barnabas.broker.metadata_cache import MetadataCache
@@ -77,7 +77,13 @@ class Coordinators:
         )
         self.transactions = self._make_transactions(parts)
         self.local_add_partitions = LocalAddPartitions(self.transactions)
-        self.add_partitions: AddPartitionsToTxnManager = self.local_add_partitions
+        self.add_partitions = RetryingAddPartitions(
+            self.local_add_partitions,
+            self._steady,
+            asyncio.get_running_loop().call_later,
+            config["add.partitions.to.txn.retry.backoff.ms"],
+            config["add.partitions.to.txn.retry.backoff.max.ms"],
+        )
 
     def _make_groups(self, parts: CoordinatorDependencies) -> GroupCoordinator:
         loop = asyncio.get_running_loop()

@@ -99,6 +99,22 @@ PRODUCER_STATE_KEYS = [
         dynamic=True,
     ),
     ConfigKey(
+        "add.partitions.to.txn.retry.backoff.ms",
+        INT,
+        20,
+        "Interval after which a partition leader asks the coordinator again whether it may append "
+        "to a transaction whose predecessor is still being completed.",
+        at_least(1),
+    ),
+    ConfigKey(
+        "add.partitions.to.txn.retry.backoff.max.ms",
+        INT,
+        100,
+        "Time for which a partition leader asks again before it returns CONCURRENT_TRANSACTIONS to "
+        "the producer, which then waits for its own retry backoff.",
+        at_least(0),
+    ),
+    ConfigKey(
         "producer.id.expiration.ms",
         INT,
         _DAY_MS,

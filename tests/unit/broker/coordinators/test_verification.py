@@ -3,11 +3,16 @@
 import pytest
 
 from barnabas.broker.coordinators.shard_runtime import SteadyClock
-from barnabas.broker.coordinators.verification import TransactionalBatch, Verifications
+from barnabas.broker.coordinators.verification import (
+    RetryingAddPartitions,
+    TransactionalBatch,
+    Verifications,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.testing.virtual_clock import VirtualClock
+from barnabas.transactions.requests import AddPartitions
 
 PLACE = TopicPartition("t", 0)
 ATTEMPT = TransactionalBatch(PLACE, 7, 0, 0)
@@ -109,3 +114,50 @@ def test_switched_off(producers, clock):
     verifications = Verifications(producers, SteadyClock(clock), enabled=False)
     assert verifications.begin(ATTEMPT) is None
     verifications.check_append(ATTEMPT, None)
+
+
+# --- asking again while the transaction before is completed ---------------------------------------
+
+
+class Coordinator:
+    """Returns CONCURRENT_TRANSACTIONS `busy` times, then NONE."""
+
+    def __init__(self, clock, busy):
+        self.asked_ms = []
+        self._clock, self._busy = clock, busy
+
+    def add_or_verify(self, request, answered):
+        self.asked_ms.append(self._clock.monotonic_ms())
+        busy = len(self.asked_ms) <= self._busy
+        code = ErrorCode.CONCURRENT_TRANSACTIONS if busy else ErrorCode.NONE
+        answered(dict.fromkeys(request.partitions, code))
+
+
+def answers_of(clock, coordinator):
+    waiting, answers = [], []
+    retrying = RetryingAddPartitions(
+        coordinator,
+        SteadyClock(clock),
+        lambda delay_s, ask: waiting.append((delay_s, ask)),
+        backoff_ms=20,
+        max_ms=100,
+    )
+    retrying.add_or_verify(AddPartitions("x", 7, 0, frozenset({PLACE})), answers.append)
+    while waiting:
+        delay_s, ask = waiting.pop()
+        clock.advance(round(1000 * delay_s))
+        ask()
+    return answers
+
+
+def test_the_coordinator_is_asked_again_while_it_completes_the_transaction_before(clock):
+    began_ms = clock.monotonic_ms()
+    coordinator = Coordinator(clock, busy=2)
+    assert answers_of(clock, coordinator) == [{PLACE: ErrorCode.NONE}]
+    assert [asked - began_ms for asked in coordinator.asked_ms] == [0, 20, 40]
+
+
+def test_the_producer_gets_the_error_when_the_completion_takes_longer(clock):
+    coordinator = Coordinator(clock, busy=100)
+    assert answers_of(clock, coordinator) == [{PLACE: ErrorCode.CONCURRENT_TRANSACTIONS}]
+    assert len(coordinator.asked_ms) == 6
