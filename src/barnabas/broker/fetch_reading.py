@@ -3,7 +3,7 @@
 A read determines file ranges and copies no data. If its result is not sent, it is released.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from barnabas.broker.access.access import fetch_rights
@@ -69,6 +69,7 @@ class FetchJob:
         "_replica_id",
         "_request",
         "_urgent",
+        "_waiting",
     )
 
     def __init__(
@@ -91,11 +92,16 @@ class FetchJob:
         self._bytes = 0
         self._failed = False
         self._urgent = False
+        self._waiting: dict[Partition, SessionPartition | None] = {}
 
-    def partitions(self) -> list[Partition]:
-        """Returns the requested partitions that this broker has."""
-        found = (self._find(target) for target in self._plan.targets)
-        return [partition for partition in found if partition is not None]
+    def wait_for(self) -> Collection[Partition]:
+        """Returns the requested partitions that this broker has, after a read without result."""
+        waiting = self._waiting
+        for target in self._plan.targets:
+            partition = self._find(target)
+            if partition is not None:  # None for one that is named twice
+                waiting[partition] = None if partition in waiting else target
+        return waiting.keys()
 
     def read(self) -> bool:
         """Reads all partitions; returns whether the response can be sent now."""
@@ -154,17 +160,14 @@ class FetchJob:
             _release(data)
         self._reads = []
 
-    def may_have_enough(self) -> bool:
-        """Returns False only if `read` would certainly find no new data; cheap."""
-        for target in self._plan.targets:
-            partition = self._find(target)
-            if partition is None or not partition.is_leader:
-                return True
-            if self._bound(partition.log) != target.fetch_offset:
-                return True
-            if self._replica_id >= 0 and needs_high_watermark(partition, self._replica_id):
-                return True
-        return False
+    def may_have_enough(self, partition: Partition) -> bool:
+        """Returns False only if a change of this partition brought no new data; cheap."""
+        target = self._waiting.get(partition)
+        if target is None or not partition.is_leader:
+            return True
+        if self._bound(partition.log) != target.fetch_offset:
+            return True
+        return self._replica_id >= 0 and needs_high_watermark(partition, self._replica_id)
 
     def response(self) -> FetchResponse:
         """Returns the response with the last read; a session omits unchanged partitions."""

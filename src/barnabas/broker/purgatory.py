@@ -12,7 +12,7 @@ once.
 
 import abc
 from collections.abc import Callable, Hashable, Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 from barnabas.replication.partition import Partition
 
@@ -32,7 +32,7 @@ Schedule = Callable[[float, Callable[[], None]], TimerHandle]
 class DelayedOperation(abc.ABC):
     """One waiting request; owned by the loop.
 
-    `try_complete` is called when the state of a key may have changed. It returns whether the
+    `try_complete` is called with a key whose state may have changed. It returns whether the
     operation can be finished. `finish` is called exactly once: after such a change or at the
     deadline, whichever is first.
     """
@@ -45,7 +45,7 @@ class DelayedOperation(abc.ABC):
         self.timer: TimerHandle | None = None
 
     @abc.abstractmethod
-    def try_complete(self) -> bool:
+    def try_complete(self, changed: Any) -> bool:
         """Returns whether the condition of the operation is fulfilled."""
 
     @abc.abstractmethod
@@ -89,7 +89,7 @@ class Purgatory:
             return
         # A copy: completing an operation removes it, and its response may start the next request.
         for operation in list(watched):
-            if not operation.completed and operation.try_complete():
+            if not operation.completed and operation.try_complete(key):
                 self._complete(operation, expired=False)
 
     def cancel(self, operation: DelayedOperation) -> None:

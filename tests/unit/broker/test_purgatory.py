@@ -34,7 +34,7 @@ class Op(DelayedOperation):
         self.ready = False
         self.finished = []
 
-    def try_complete(self):
+    def try_complete(self, _changed):
         return self.ready
 
     def finish(self, *, expired):

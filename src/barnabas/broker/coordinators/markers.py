@@ -156,7 +156,7 @@ class _DelayedMarkers(DelayedOperation):
         self._results = results
         self._done = done
 
-    def try_complete(self) -> bool:
+    def try_complete(self, _changed: object) -> bool:
         still = []
         for item in self._waiting:
             status = item.partition.ack_status(item.required_offset, ALL_IN_SYNC, item.leader_epoch)

@@ -16,6 +16,7 @@ from barnabas.broker.fetch_reading import FetchJob, FetchPorts
 from barnabas.broker.fetch_sessions import FetchSessionRequest, SessionPartition, TargetKey
 from barnabas.broker.handler import ApiHandler, Deferred, HandlerContext, Result
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
+from barnabas.replication.partition import Partition
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse
 
@@ -75,8 +76,8 @@ class DelayedFetch(DelayedOperation):
         self._deferred = deferred
         self._job = job
 
-    def try_complete(self) -> bool:
-        if not self._job.may_have_enough():
+    def try_complete(self, changed: Partition) -> bool:
+        if not self._job.may_have_enough(changed):
             return False
         if self._job.read():
             return True
@@ -93,7 +94,7 @@ def _wait(ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest, job: Fe
     purgatory = ctx.services.fetch_purgatory
     deferred = ctx.defer(on_abandon=lambda: purgatory.cancel(operation))
     operation = DelayedFetch(deferred, job)
-    purgatory.watch(operation, job.partitions(), request.max_wait_ms)
+    purgatory.watch(operation, job.wait_for(), request.max_wait_ms)
     return deferred
 
 

@@ -344,7 +344,7 @@ class DelayedProduce(DelayedOperation):
         self._waiting = waiting
         self._acks = acks
 
-    def try_complete(self) -> bool:
+    def try_complete(self, _changed: object) -> bool:
         still: Waiting = []
         for append in self._waiting:
             status = append.status(self._acks)

@@ -27,13 +27,13 @@ def delayed(partition, leader_epoch):
 def test_what_followers_have_is_acknowledged():
     partition = Led(since_epoch=3, high_watermark=5)
     operation, answer = delayed(partition, leader_epoch=3)
-    assert not operation.try_complete()
+    assert not operation.try_complete(None)
     partition.high_watermark = 6
-    assert operation.try_complete()
+    assert operation.try_complete(None)
     assert answer.error_code == ErrorCode.NONE
 
 
 def test_a_leader_that_was_away_does_not_vouch_for_what_it_appended_before():
     operation, answer = delayed(Led(since_epoch=5, high_watermark=9), leader_epoch=3)
-    assert operation.try_complete()
+    assert operation.try_complete(None)
     assert answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
