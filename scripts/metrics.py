@@ -92,7 +92,7 @@ seconds (`kafka_consumergroup_lag_seconds`) as that of any other group.
 
 NOT_SERVED = [
     (
-        "RequestMetrics ResponseQueueTimeMs; RequestChannel RequestQueueSize, ResponseQueueSize",
+        "ResponseQueueTimeMs; RequestQueueSize, ResponseQueueSize",
         "There are no queues between threads: one loop reads, handles and sends. "
         "`barnabas_event_loop_lag_seconds` is the time that a request waits before it is read.",
     ),
@@ -101,12 +101,12 @@ NOT_SERVED = [
         "There are no thread pools; use `process_cpu_seconds_total` and the loop's lag.",
     ),
     (
-        "RequestMetrics ThrottleTimeMs; byte-rate and request-time of quotas",
+        "ThrottleTimeMs by request; byte-rate and request-time of quotas",
         "Throttle times are served by quota (`kafka_server_produce_throttle_time` and others); "
         "rates follow from the byte counters.",
     ),
     (
-        "RequestMetrics MessageConversionsTimeMs, TemporaryMemoryBytes; "
+        "MessageConversionsTimeMs, TemporaryMemoryBytes; "
         "ProduceMessageConversionsPerSec, FetchMessageConversionsPerSec",
         "Record batches are stored and sent as they are; the broker converts none.",
     ),
@@ -115,16 +115,16 @@ NOT_SERVED = [
         "Bytes of reassigned replicas are part of the replication bytes.",
     ),
     (
-        "FetcherLagMetrics ConsumerLag by partition",
+        "FetcherLagMetrics: ConsumerLag by partition",
         "`kafka_server_replicafetchermanager_maxlag` has the largest; followers by partition would "
         "be one more time series for each replica.",
     ),
     (
-        "ControllerStats of the single events (IsrChangeRateAndTimeMs and others)",
+        "EventQueueProcessingTimeMs, and times by event (IsrChangeRateAndTimeMs and others)",
         "`barnabas_controller_event_seconds` has them with the label `event`.",
     ),
     (
-        "ControllerChannelManager QueueSize and RequestRateAndQueueWaitTimeMs by broker",
+        "QueueSize and RequestRateAndQueueTimeMs of the controller's channels, by broker",
         "`kafka_controller_controllerchannelmanager_totalqueuesize` is the sum.",
     ),
     (
@@ -132,11 +132,11 @@ NOT_SERVED = [
         "Deletions are counted by topic.",
     ),
     (
-        "LogCleaner max-compaction-delay-secs, DeadThreadCount; uncleanable-bytes",
+        "max-compaction-delay-secs, DeadThreadCount and uncleanable-bytes of the cleaner",
         "The cleaner has no thread of its own that could end; disabled partitions are counted.",
     ),
     (
-        "socket-server-metrics successful-authentication-total, expired-connections-killed-count",
+        "successful-authentication-total, ExpiredConnectionsKilledCount",
         "Failed logins are in `barnabas_refused_connections_total` by reason and in the audit log.",
     ),
     (
@@ -145,11 +145,40 @@ NOT_SERVED = [
         "A broker does not start without its ZooKeeper login, and does not use read-only servers.",
     ),
     (
-        "AddPartitionsToTxnManager VerificationTimeMs and VerificationFailureRate",
+        "VerificationTimeMs and VerificationFailureRate of transactions",
         "`kafka_network_requestmetrics_totaltimems` and `_errors_total` of AddPartitionsToTxn.",
     ),
-    ("Tiered storage (RemoteStorageManager and others)", "There is no tiered storage."),
-    ("KRaft quorum, raft-metrics, broker-metadata-metrics", "The cluster uses a metadata tree."),
+    (
+        "NoKeyCompactedTopicRecordsPerSec, InvalidMagicNumberRecordsPerSec, "
+        "InvalidMessageCrcRecordsPerSec, InvalidOffsetOrSequenceRecordsPerSec",
+        '`kafka_network_requestmetrics_errors_total{request="Produce"}` has the error codes '
+        "INVALID_RECORD, CORRUPT_MESSAGE and OUT_OF_ORDER_SEQUENCE_NUMBER, by partition.",
+    ),
+    (
+        "Tiered storage: "
+        "RemoteFetchBytesPerSec, RemoteFetchRequestsPerSec, RemoteFetchErrorsPerSec, "
+        "RemoteCopyBytesPerSec, RemoteCopyRequestsPerSec, RemoteCopyErrorsPerSec, "
+        "RemoteCopyLagBytes, RemoteCopyLagSegments, RemoteDeleteRequestsPerSec, "
+        "RemoteDeleteErrorsPerSec, RemoteDeleteLagBytes, RemoteDeleteLagSegments, "
+        "BuildRemoteLogAuxStateRequestsPerSec, BuildRemoteLogAuxStateErrorsPerSec, "
+        "RemoteLogSizeComputationTime, RemoteLogSizeBytes, RemoteLogMetadataCount, "
+        "DelayedRemoteFetchMetrics, RemoteStorageThreadPool, RemoteLogManager",
+        "There is no tiered storage.",
+    ),
+    (
+        "raft-metrics, MetadataLoader, SnapshotEmitter, broker-metadata-metrics; of the KRaft "
+        "controller: FencedBrokerCount, MetadataErrorCount, LastAppliedRecordOffset, "
+        "LastCommittedRecordOffset, LastAppliedRecordTimestamp, LastAppliedRecordLagMs, "
+        "TimedOutBrokerHeartbeatCount, EventQueueOperationsStartedCount, "
+        "EventQueueOperationsTimedOutCount, NewActiveControllersCount",
+        "There is no KRaft quorum: the cluster uses a metadata tree (ZooKeeper or embedded). A "
+        "broker is live while its session exists.",
+    ),
+    (
+        "MigratingZkBrokerCount, ZkMigrationState, ZkWriteBehindLag, ZkWriteSnapshotTimeMs, "
+        "ZkWriteDeltaTimeMs",
+        "There is no migration from ZooKeeper to KRaft.",
+    ),
     ("Share group metrics", "There are no share groups."),
     ("JVM metrics", "There is no JVM; `process_*` describes the process."),
 ]

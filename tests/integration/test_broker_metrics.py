@@ -131,6 +131,17 @@ def test_a_group(broker):
         found = Scrape(broker.http_url)
         name = "kafka_server_group_coordinator_metrics_group_count"
         assert found(name, protocol="classic", state="Stable") >= 1
+        assert found("kafka_coordinator_group_groupmetadatamanager_numgroups") >= 1
+        assert found("kafka_coordinator_group_groupmetadatamanager_numgroupsstable") >= 1
+        assert (
+            found("kafka_coordinator_group_groupmetadatamanager_numgroupspreparingrebalance") == 0
+        )
+        assert (
+            found("kafka_coordinator_group_groupmetadatamanager_numgroupscompletingrebalance") == 0
+        )
+        assert found("kafka_coordinator_group_groupmetadatamanager_numgroupsdead") == 0
+    empty = "kafka_coordinator_group_groupmetadatamanager_numgroupsempty"
+    wait_for_metric(broker.http_url, empty, lambda count: count >= 1)
     rebalances = "barnabas_group_rebalances_total"
     rises(broker, before, rebalances, protocol="classic", reason="new member")
     rises(broker, before, "kafka_server_group_coordinator_metrics_offset_commit_count_total")

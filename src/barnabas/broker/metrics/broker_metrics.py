@@ -364,7 +364,19 @@ def _add_coordinator_metrics(registry: Registry, services: Services) -> None:
                 found[listed.state.label] += 1
         yield from (((state,), count) for state, count in found.items())
 
+    def in_state(state: str | None) -> float:
+        return sum(n for labels, n in groups() if state is None or labels[1] == state)
+
     registry.source(catalog.GROUPS, groups)
+    for metric, state in (
+        (catalog.GROUP_TOTAL, None),
+        (catalog.PREPARING_GROUPS, "PreparingRebalance"),
+        (catalog.COMPLETING_GROUPS, "CompletingRebalance"),
+        (catalog.STABLE_GROUPS, "Stable"),
+        (catalog.EMPTY_GROUPS, "Empty"),
+        (catalog.DEAD_GROUPS, "Dead"),
+    ):
+        registry.gauge(metric, partial(in_state, state))
     registry.gauge(catalog.OFFSETS, lambda: sum(1 for _ in coordinated_offsets(services)))
     registry.source(catalog.TRANSACTIONS, transactions)
 

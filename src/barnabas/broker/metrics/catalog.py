@@ -266,6 +266,17 @@ GROUPS = Metric(
     "Groups by protocol and state.",
     ("protocol", "state"),
 )
+_GROUPS = "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroups"
+GROUP_TOTAL = Metric(_GROUPS, GAUGE, "groups", "Groups of this coordinator, in all states.")
+PREPARING_GROUPS = Metric(
+    _GROUPS + "PreparingRebalance", GAUGE, "groups", "Classic groups that wait for their members."
+)
+COMPLETING_GROUPS = Metric(
+    _GROUPS + "CompletingRebalance", GAUGE, "groups", "Classic groups without an assignment yet."
+)
+STABLE_GROUPS = Metric(_GROUPS + "Stable", GAUGE, "groups", "Groups with an assignment.")
+EMPTY_GROUPS = Metric(_GROUPS + "Empty", GAUGE, "groups", "Groups without members.")
+DEAD_GROUPS = Metric(_GROUPS + "Dead", GAUGE, "groups", "Groups that are being removed.")
 OFFSETS = Metric(
     "kafka.coordinator.group:type=GroupMetadataManager,name=NumOffsets",
     GAUGE,

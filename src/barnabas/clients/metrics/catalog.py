@@ -259,6 +259,12 @@ NOT_SERVED = {
     "numbers have the suffix -ns-total.",
     "time-between-network-thread-poll, application-event-queue, background-event-queue, "
     "unsent-requests-queue": "They describe the queues between the two threads of Java's consumer.",
-    "app-info, count (kafka-metrics-count)": "Describe the Java client and its registry.",
+    "bufferpool-wait-time, partitions-revoked-latency-avg, partitions-revoked-latency-max, "
+    "partitions-assigned-latency-avg, partitions-assigned-latency-max, "
+    "partitions-lost-latency-avg, partitions-lost-latency-max": "The spelling of Kafka's "
+    "operations guide; Kafka's clients and these name them bufferpool-wait-ratio and "
+    "partition-revoked-latency-avg …",
+    "app-info (version, commit-id), count (kafka-metrics-count)": "Describe the Java client "
+    "and its registry.",
 }
 """Metrics of Kafka's clients that these clients do not have, and the reasons."""
