@@ -86,6 +86,13 @@ with tracer.start_as_current_span("process", context=record_context(record)):
     handle(record)
 ```
 
+In Spark, `kafka.tracing.enable=true` in the options of the source or the sink creates one span for
+each task and topic: `poll TOPIC` with links to the records' spans, and `send TOPIC`, whose context
+is written to rows that have no header `traceparent`. Rows keep a `traceparent` that the source has
+read if the query passes on the column `headers` (`includeHeaders=true`). Spark's worker processes
+export the spans to `OTEL_EXPORTER_OTLP_ENDPOINT`, if their environment has it
+(`spark.executorEnv.OTEL_EXPORTER_OTLP_ENDPOINT`). Headers make the sink send row by row.
+
 The spans follow the semantic conventions for messaging. They are created by interceptors, so
 `send()` takes the slower path for records that are not plain bytes.
 

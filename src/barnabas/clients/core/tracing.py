@@ -56,11 +56,22 @@ _SETTER, _GETTER = _HeaderSetter(), _HeaderGetter()
 
 def record_context(record: Received) -> Context:
     """Returns the context in the headers of a record, the parent of an application's own spans."""
-    texts = {name: value.decode("ascii", "replace") for name, value in record.headers if value}
+    return header_context(record.headers)
+
+
+def header_context(headers: Iterable[tuple[str, bytes | None]]) -> Context:
+    """Returns the context in the headers of a record."""
+    texts = {name: value.decode("ascii", "replace") for name, value in headers if value}
     return propagate.extract(texts, getter=_GETTER)
 
 
-def _attributes(client_id: str, operation: str, topic: str) -> dict[str, str | int]:
+def inject(headers: Headers, context: Context) -> None:
+    """Writes a context to headers; replaces an older one."""
+    propagate.inject(headers, context, _SETTER)
+
+
+def span_attributes(client_id: str, operation: str, topic: str) -> dict[str, str | int]:
+    """Returns the attributes that the semantic conventions for messaging require."""
     return {
         "messaging.system": "kafka",
         "messaging.operation.name": operation,
@@ -79,11 +90,11 @@ class ProducerTracing:
         self._open: dict[bytes, Span] = {}
 
     def on_send(self, record: T) -> T:
-        attributes = _attributes(self._client_id, "send", record.topic)
+        attributes = span_attributes(self._client_id, "send", record.topic)
         span = self._tracer.start_span(
             f"send {record.topic}", kind=SpanKind.PRODUCER, attributes=attributes
         )
-        propagate.inject(record.headers, trace.set_span_in_context(span), _SETTER)
+        inject(record.headers, trace.set_span_in_context(span))
         self._open[_span_key(span)] = span
         return record
 
@@ -124,7 +135,7 @@ class ConsumerTracing:
         """Commits have no spans."""
 
     def _span(self, topic: str, records: Sequence[Received]) -> None:
-        attributes = _attributes(self._client_id, "poll", topic)
+        attributes = span_attributes(self._client_id, "poll", topic)
         attributes["messaging.batch.message_count"] = len(records)
         if self._group_id is not None:
             attributes["messaging.consumer.group.name"] = self._group_id

@@ -78,6 +78,8 @@ class SinkOptions:
     batch_id: int
     client: Mapping[str, str]
     timestamp_column: str | None = None
+    tracing: bool = False
+    """Whether tasks create OpenTelemetry spans."""
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SinkOptions":
@@ -89,13 +91,16 @@ class SinkOptions:
         if topic is not None and not topic.strip():
             raise ConfigError(f"topic={topic!r}: is empty")
         guarantee = _guarantee(texts, streaming)
+        client = with_defaults(producer_settings(given))
+        client.pop("tracing.enable", None)  # a span covers a task, not a record
         return cls(
             topic=topic,
             guarantee=guarantee,
             query_id=_query_id(texts, guarantee, streaming),
             batch_id=texts.number("batchId", 0),
-            client=with_defaults(producer_settings(given)),
+            client=client,
             timestamp_column=texts.text("timestampColumn"),
+            tracing=texts.flag("kafka.tracing.enable", False),
         )
 
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -81,9 +82,20 @@ def _write(
     from barnabas.spark.sink import transactional_write as sink
 
     freeze_imports()
-    if epoch is None:
-        return WrittenRows(sink.write_at_least_once(options, rows))
-    return WrittenRows(sink.write_exactly_once(options, epoch, rows))
+    with _traced(options, rows) as traced:
+        if epoch is None:
+            return WrittenRows(sink.write_at_least_once(options, traced))
+        return WrittenRows(sink.write_exactly_once(options, epoch, traced))
+
+
+def _traced(
+    options: SinkOptions, rows: Iterator["pa.RecordBatch"]
+) -> AbstractContextManager[Iterator["pa.RecordBatch"]]:
+    if not options.tracing:
+        return nullcontext(rows)
+    from barnabas.spark.tracing import write_span  # optional extra
+
+    return write_span(options.client.get("client.id", "barnabas"), options.topic, rows)
 
 
 def _epoch(task: TaskContext, query_id: str, batch_id: int) -> Epoch:

@@ -100,6 +100,8 @@ class SourceOptions:
     formats: FormatOptions
     group: str | None
     """The group that the query's position is committed for; None for none."""
+    tracing: bool = False
+    """Whether tasks create OpenTelemetry spans."""
 
     @classmethod
     def parse(cls, given: Mapping[str, str], *, streaming: bool) -> "SourceOptions":
@@ -122,7 +124,8 @@ class SourceOptions:
             max_records_per_partition=texts.maybe_number("maxRecordsPerPartition", 1),
             include_headers=texts.flag("includeHeaders", False),
             push_filters=texts.flag("pushFilters", False),
-            read_on_driver=texts.flag("smallBatchesOnDriver", False),
+            read_on_driver=texts.flag("smallBatchesOnDriver", False)
+            and not texts.flag("kafka.tracing.enable", False),
             poll_timeout_ms=texts.number("kafkaConsumer.pollTimeoutMs", DEFAULT_POLL_TIMEOUT_MS, 1),
             offset_retries=texts.number("fetchOffset.numRetries", 3),
             offset_retry_ms=texts.number("fetchOffset.retryIntervalMs", 10),
@@ -131,6 +134,7 @@ class SourceOptions:
             fetch_bytes=fetch_bytes,
             formats=FormatOptions.parse(texts),
             group=_group(texts, _subscription(texts)) if streaming else None,
+            tracing=texts.flag("kafka.tracing.enable", False),
         )
         options._check(texts)
         return options

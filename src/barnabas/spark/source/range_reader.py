@@ -42,6 +42,8 @@ from barnabas.spark.worker_memory import freeze_imports, keep_freed_memory
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from barnabas.spark.tracing import ReadSpans
+
 _HEAD = struct.Struct(">qi4xb6xi")
 _HEAD_SIZE = 12
 _BATCH_MAGIC = 2
@@ -161,7 +163,12 @@ def read_task(
     box = DeadLetterWriter.of_source(options, task.index)
     # A dead letter contains the whole record.
     wanted = None if options.formats.on_error == DLQ else decoded_names(columns)
+    spans = _read_spans(options)
+    if spans is not None and wanted is not None and "headers" not in wanted:
+        wanted.append("headers")
     for fetched, batch in read_ranges(task.ranges, options, wanted):
+        if spans is not None:
+            spans.add(fetched.partition.topic, batch)
         found = rows.decode(batch, fetched.partition)
         box.add(found.letters)
         if found.batch.num_rows:
@@ -169,7 +176,17 @@ def read_task(
         # Frees the memory of this fetch before the next one starts.
         del fetched, batch
     box.send()
+    if spans is not None:
+        spans.finish()
     freeze_imports()
+
+
+def _read_spans(options: SourceOptions) -> "ReadSpans | None":
+    if not options.tracing:
+        return None
+    from barnabas.spark.tracing import ReadSpans  # optional extra
+
+    return ReadSpans(options.client.get("client.id", "barnabas"), options.group)
 
 
 def read_ranges(
