@@ -72,6 +72,11 @@ def test_the_broker_is_healthy_and_ready(broker):
     status = json.loads(get(broker, "/status")[1])
     assert status["state"] == "running"
     assert get(broker, "/nothing")[0] == 404
+    request = urllib.request.Request(broker.http_url + "/metrics", data=b"x", method="POST")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=10)
+    refused.value.close()
+    assert (refused.value.code, refused.value.headers["Allow"]) == (405, "GET, HEAD")
 
 
 def test_a_connection_appears_with_its_software(broker):

@@ -158,6 +158,18 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self._serve(with_body=False)
 
+    def do_POST(self) -> None:
+        self._refuse_method()
+
+    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST
+
+    def _refuse_method(self) -> None:
+        self.close_connection = True  # the body of the request is not read
+        self.send_response(HTTPStatus.METHOD_NOT_ALLOWED)
+        self.send_header("Allow", "GET, HEAD")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
         _logger.debug("%s %s", self.client_address[0], format % args)
 
