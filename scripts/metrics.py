@@ -48,7 +48,7 @@ address, which only your monitoring network should reach.
 The names are those that the usual configuration of Prometheus' JMX exporter gives to Kafka's
 metrics, so dashboards and alerts for Apache Kafka work. `barnabas metrics files DIR` writes
 Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints current values;
-`barnabas top` shows brokers, topics and groups live, for any Kafka cluster.
+`barnabas top` shows brokers, topics, groups and pipelines live, for any Kafka cluster.
 
 **Metrics of clients.** Clients of Java 4.x, librdkafka 2.x and this package push their metrics to
 the broker (KIP-714); `/metrics` shows them as `kafka_client_telemetry`. Every client pushes all its

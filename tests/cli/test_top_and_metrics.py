@@ -5,6 +5,7 @@ import json
 import pytest
 
 from barnabas import Consumer
+from barnabas.spark.pipeline_registry import PipelineRegistry
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
@@ -48,6 +49,21 @@ def test_top_as_json_is_one_document_per_screen(cli, measured, lagging):
     assert found[topic]["bytes"] > 0
     assert {row["group"]: row["lag"] for row in first["groups"]}[group] == 6
     assert first["brokers"][0]["controller"] is True
+
+
+def test_top_shows_the_pipelines_of_this_machine(cli, measured, tmp_path, monkeypatch):
+    monkeypatch.setenv("BARNABAS_STATE_DIR", str(tmp_path))
+    arguments = ("top", "--count", 1, "--interval", 0.1)
+    assert "PIPELINE" not in cli(*arguments, servers=measured.bootstrap_servers).out
+    figures = {"batch": 3, "rows_per_second": 120.5, "lag": 7, "batch_ms": 40}
+    PipelineRegistry().write("spending", {"name": "spending", "state": "stopped", **figures})
+    PipelineRegistry().write("new", {"name": "new", "state": "stopped"})
+    ran = cli(*arguments, "--sort", "lag", servers=measured.bootstrap_servers)
+    rows = [line.split() for line in ran.lines if line.startswith(("spending", "new"))]
+    assert rows == [
+        ["spending", "stopped", "3", "120.5", "7", "40"],
+        ["new", "stopped", "-", "-", "-", "-"],
+    ]
 
 
 def test_top_refuses_an_interval_of_zero(cli, measured):

@@ -1,7 +1,8 @@
-"""Live view of a cluster: brokers, topics and groups with their rates and lag.
+"""Live view of a cluster: brokers, topics, groups and pipelines with their rates and lag.
 
 Rates are computed from two samples of offsets, so this works with any Kafka cluster. Each screen
-shows the busiest topics and the groups with the largest lag; Ctrl-C ends.
+shows the busiest topics and the groups with the largest lag, and the pipelines of this machine
+(`barnabas pipeline list`) with the figures of their last micro-batch; Ctrl-C ends.
 """
 
 import argparse
@@ -27,6 +28,7 @@ EXAMPLE = "barnabas top --interval 5 --sort lag"
 BROKER_COLUMNS = ("broker", "address", "controller", "leaders", "replicas", "under_replicated")
 TOPIC_COLUMNS = ("topic", "partitions", "records_per_second", "end_offset", "bytes", "problems")
 GROUP_COLUMNS = ("group", "state", "members", "lag", "consumed_per_second", "eta")
+PIPELINE_COLUMNS = ("pipeline", "state", "batch", "rows_per_second", "lag", "batch_ms")
 _CLEAR = "\x1b[H\x1b[2J"
 _SORTS = ("rate", "lag", "name", "size")
 
@@ -61,6 +63,7 @@ class ClusterSample:
     ends: dict[TopicPartition, int]
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
     committed: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
+    pipelines: list[dict[str, Any]] = field(default_factory=list)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,7 +104,25 @@ def take_sample(admin: "Admin", *, internal: bool) -> ClusterSample:
     ends = _ends(admin, described.values())
     sample = ClusterSample(time.monotonic(), list(brokers.values()), topics, ends)
     _add_groups(admin, sample)
+    sample.pipelines = _pipelines()
     return sample
+
+
+def _pipelines() -> list[dict[str, Any]]:
+    """Returns the pipelines of this machine, from the files that they write."""
+    from barnabas.spark.pipeline_registry import PipelineRegistry  # start-up time
+
+    return [
+        {
+            "pipeline": document.get("name"),
+            "state": document.get("state"),
+            "batch": document.get("batch"),
+            "rows_per_second": document.get("rows_per_second"),
+            "lag": document.get("lag"),
+            "batch_ms": document.get("batch_ms"),
+        }
+        for document in PipelineRegistry().read_all()
+    ]
 
 
 def _topic_row(topic: Any, brokers: dict[int, dict[str, Any]], size: int | None) -> dict[str, Any]:
@@ -190,6 +211,7 @@ def screen(before: ClusterSample, after: ClusterSample, sort: str) -> dict[str, 
         "brokers": sorted(after.brokers, key=lambda row: row["broker"]),
         "topics": _sorted(topics, "topic", _topic_order(sort)),
         "groups": _sorted(groups, "group", _group_order(sort)),
+        "pipelines": _sorted(list(after.pipelines), "pipeline", _pipeline_order(sort)),
     }
 
 
@@ -229,6 +251,10 @@ def _group_order(sort: str) -> str | None:
     return {"rate": "consumed_per_second", "lag": "lag", "size": "lag"}.get(sort)
 
 
+def _pipeline_order(sort: str) -> str | None:
+    return {"rate": "rows_per_second", "lag": "lag", "size": "lag"}.get(sort)
+
+
 def _sorted(rows: list[dict[str, Any]], name: str, order: str | None) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-(row[order] or 0) if order else 0, row[name]))
 
@@ -250,6 +276,8 @@ def _text(rows: dict[str, Any], limit: int) -> str:
         (rows["topics"], TOPIC_COLUMNS),
         (groups, GROUP_COLUMNS),
     ]
+    if rows["pipelines"]:  # most machines have none
+        tables.append((rows["pipelines"], PIPELINE_COLUMNS))
     return "\n".join(_limited(found, columns, limit) for found, columns in tables)
 
 
