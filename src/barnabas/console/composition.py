@@ -8,6 +8,7 @@ from barnabas.console.security.audit import AuditLog
 from barnabas.console.security.authentication import Authenticator
 from barnabas.console.security.sessions import SessionStore
 from barnabas.console.services.access import AccessService
+from barnabas.console.services.client_metrics import ClientMetricsService
 from barnabas.console.services.cluster import ClusterService
 from barnabas.console.services.configs import ConfigService
 from barnabas.console.services.dead_letters.service import DeadLetterService
@@ -45,6 +46,7 @@ class Console:
         self.topics = TopicService(self.link, self.snapshots, self.rates)
         self.configs = ConfigService(self.link)
         self.cluster = ClusterService(self.link, self.snapshots)
+        self.client_metrics = ClientMetricsService(settings.metrics_urls)
         self.transactions = TransactionService(self.link, self.snapshots)
         self.access = AccessService(self.link)
         self.zookeeper = ZooKeeperService(settings.zookeeper)

@@ -45,6 +45,7 @@ class ConsoleSettings:
     zookeeper: str | None = None
     schema_registry: str | None = None
     oidc: OidcSettings | None = None
+    metrics_urls: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.login == "none" and not is_loopback(self.host):

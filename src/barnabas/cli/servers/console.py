@@ -35,6 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--schema-registry", metavar="URL", help="decode Avro and Protobuf values by its schemas"
     )
+    parser.add_argument(
+        "--metrics-url",
+        metavar="URL",
+        action="append",
+        default=[],
+        help="HTTP endpoint of a broker, to show the metrics that clients push; repeatable",
+    )
     _add_security_options(parser)
     add_connection_options(parser)
 
@@ -100,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
         zookeeper=arguments.zookeeper,
         schema_registry=arguments.schema_registry,
         oidc=_oidc(arguments),
+        metrics_urls=tuple(arguments.metrics_url),
     )
     _check_settings(connection)
     return int(load("barnabas.console.server").run_console(settings))

@@ -6,6 +6,7 @@ cannot start (the extra is missing, its port is in use) is reported and does not
 
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from barnabas.runtime.child_process import spawn
 
@@ -15,14 +16,17 @@ _STOP_SECONDS = 5.0
 class ConsoleProcess:
     """Starts `barnabas console` for an address and stops it."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, metrics_urls: Sequence[str] = ()) -> None:
         self._port = port
+        self._metrics_urls = metrics_urls
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, bootstrap: str, zookeeper: str | None = None) -> None:
         command = [sys.executable, "-m", "barnabas.cli.main", "console", "-b", bootstrap]
         command += ["--port", str(self._port)]
         command += ["--zookeeper", zookeeper] if zookeeper else []
+        for url in self._metrics_urls:
+            command += ["--metrics-url", url]
         self._process = spawn(command)
 
     def stop(self) -> None:

@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
-    console = ConsoleProcess(arguments.console_port)
+    console = ConsoleProcess(arguments.console_port, _metrics_urls(arguments))
     try:
         if arguments.brokers > 1:
             return _run_cluster(arguments, settings, console)
@@ -82,6 +82,12 @@ def run(arguments: argparse.Namespace) -> int:
         return int(run_broker(settings, arguments.log_level, arguments.log_format, started))
     finally:
         console.stop()
+
+
+def _metrics_urls(arguments: argparse.Namespace) -> list[str]:
+    """Returns the HTTP endpoints of the brokers; none if free ports are selected."""
+    first = arguments.http_port or 0
+    return [f"http://127.0.0.1:{first + n}" for n in range(arguments.brokers)] if first else []
 
 
 def _run_cluster(

@@ -10,6 +10,7 @@ from barnabas.console.models.cluster import (
     AbortBody,
     AccessBody,
     AclItem,
+    ClientMetricsItem,
     ElectionBody,
     ElectionResult,
     HangingItem,
@@ -48,6 +49,12 @@ async def alter_broker_configs(
 async def list_log_dirs(console: ConsoleDep) -> list[LogDirItem]:
     """The log directories of all live brokers."""
     return await console.cluster.log_dirs()
+
+
+@router.get("/clients", dependencies=[Reader])
+async def list_client_metrics(console: ConsoleDep) -> list[ClientMetricsItem]:
+    """Clients that push their metrics to the brokers (KIP-714), with the last values."""
+    return await console.client_metrics.list_clients()
 
 
 @router.get("/reassignments", dependencies=[Reader])

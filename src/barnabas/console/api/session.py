@@ -57,6 +57,7 @@ async def describe_capabilities(console: ConsoleDep) -> CapabilitiesBody:
         apis=await console.link.served_apis(),
         bootstrap=console.link.bootstrap,
         zookeeper=console.settings.zookeeper is not None,
+        client_metrics=bool(console.settings.metrics_urls),
     )
 
 

@@ -135,3 +135,21 @@ class TreeNode(Model):
     children: list[str]
     data: str | None
     size: int
+
+
+class PushedMetric(Model):
+    """The last value of a metric that a client pushed; None if it is not a finite number."""
+
+    name: str
+    attributes: str
+    value: float | None
+
+
+class ClientMetricsItem(Model):
+    """A client that pushes its metrics."""
+
+    client_id: str
+    software: str
+    principal: str
+    instance_id: str
+    metrics: list[PushedMetric]

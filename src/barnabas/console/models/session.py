@@ -28,3 +28,4 @@ class CapabilitiesBody(Model):
     apis: dict[str, int]
     bootstrap: str
     zookeeper: bool = False
+    client_metrics: bool = False

@@ -11,6 +11,7 @@ from barnabas.console.api_client import ApiCallError
 from barnabas.console.pages.access import access_tab
 from barnabas.console.pages.action_dialog import ActionDialog
 from barnabas.console.pages.charts import bytes_text
+from barnabas.console.pages.client_metrics import client_metrics_tab
 from barnabas.console.pages.config_table import config_table
 from barnabas.console.pages.fields import number_field, text_field, whole
 from barnabas.console.pages.plain_table import RowButton, plain_table
@@ -60,6 +61,8 @@ def _tabs(capabilities: dict[str, Any]) -> dict[str, Tab]:
     )
     served = capabilities["apis"]
     found = {name: tab for name, api, tab in needed if api is None or api in served}
+    if capabilities["client_metrics"]:
+        found["Clients"] = client_metrics_tab
     return {**found, "ZooKeeper": _tree_tab} if capabilities["zookeeper"] else found
 
 
