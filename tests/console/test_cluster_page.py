@@ -1,7 +1,12 @@
 """The tabs of the cluster page in a real browser."""
 
 import pytest
-from support.console.browser import NARROW
+from support.console.browser import NARROW, Browser
+from support.console.process import ConsoleProcess
+from support.network.scrape import wait_for_metric
+
+from barnabas import Producer
+from barnabas.testing import Broker
 
 TABS = {
     "Configuration": "num.partitions",
@@ -68,3 +73,25 @@ def test_the_tabs_fit_narrow_windows(browser, tab):
     browser.shows("Key")
     assert browser.overflow() <= 0
     browser.picture(f"cluster-{tab.lower()}-narrow")
+
+
+def test_a_client_that_pushes_metrics_and_its_values(chromium):
+    config = {"http.listener": "0", "client.telemetry.interval.ms": 200}
+    with Broker(in_memory=True, config=config) as broker:
+        servers = broker.bootstrap_servers
+        console = ConsoleProcess(servers, "--metrics-url", broker.http_url)
+        try:
+            with Producer(bootstrap_servers=servers, client_id="pushing") as producer:
+                producer.send(broker.topic(), b"x").result(10)
+                name = "kafka_client_telemetry"
+                wait_for_metric(broker.http_url, name, lambda _: True, client_id="pushing")
+                page = Browser(chromium, console.url)
+                page.open("/cluster?tab=Clients")
+                page.shows("pushing")
+                page.click("Metrics")
+                page.shows("Metrics of pushing")
+                page.shows("org.apache.kafka.producer")
+                page.picture("cluster-clients")
+                assert page.errors() == []
+        finally:
+            console.stop()
