@@ -1,9 +1,9 @@
 """Cost of the metrics: a broker that is scraped every second beside one without HTTP endpoint.
 
 Prints throughput and latency of both in alternating turns with the same client, as ratios; then how
-long a scrape of many partitions blocks the event loop at most.
+long a scrape of many partitions blocks the event loop at most. 0 leaves a part out.
 
-    python -m benchmarks.metrics_cost [--turns 5] [--partitions 10000]
+    python -m benchmarks.metrics_cost [--turns 9] [--partitions 10000]
 """
 
 import argparse
@@ -19,17 +19,21 @@ from pathlib import Path
 
 import confluent_kafka
 
+from barnabas.admin import Admin
 from barnabas.broker.broker_process import BrokerProcess, free_port
 from barnabas.testing import Broker
 
-_RECORDS = 200_000
-_SYNCHRONOUS = 2_000
+_RECORDS = 1_500_000
+_SYNCHRONOUS = 5_000
+_WARM_UP = 200_000
 
 
 @contextmanager
 def broker(http: bool) -> Iterator[tuple[str, str | None]]:
     port = free_port()
-    settings: dict[str, object] = {"http.listener": f"127.0.0.1:{port}"} if http else {}
+    settings: dict[str, object] = {"file.delete.delay.ms": 0}
+    if http:
+        settings["http.listener"] = f"127.0.0.1:{port}"
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         process = BrokerProcess(1, Path(directory), settings, 0, "127.0.0.1")
         process.launch()
@@ -41,57 +45,86 @@ def broker(http: bool) -> Iterator[tuple[str, str | None]]:
 
 
 @contextmanager
-def scraping(url: str | None) -> Iterator[list[int]]:
-    """Reads the metrics every second while the block runs; yields the sizes of the texts."""
-    sizes: list[int] = []
+def scraping(url: str | None) -> Iterator[None]:
+    """Reads the metrics every second while the block runs."""
     stop = threading.Event()
 
     def run() -> None:
         while url is not None and not stop.wait(1.0):
             with urllib.request.urlopen(url, timeout=10) as reply:
-                sizes.append(len(reply.read()))
+                reply.read()
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        yield sizes
+        yield
     finally:
         stop.set()
         thread.join()
 
 
-def throughput(servers: str) -> float:
-    producer = confluent_kafka.Producer({"bootstrap.servers": servers, "linger.ms": 5})
+def throughput(servers: str, topic: str, records: int) -> float:
+    """Returns records per second."""
+    settings = {"bootstrap.servers": servers, "linger.ms": 5, "queue.buffering.max.messages": 10**6}
+    producer = confluent_kafka.Producer(settings)
     value = bytes(100)
     started = time.perf_counter()
-    for _ in range(_RECORDS):
+    for number in range(records):
         while True:
             try:
-                producer.produce("load", value)
+                producer.produce(topic, value)
                 break
             except BufferError:
                 producer.poll(0.01)
-        producer.poll(0)
+        if not number % 1000:
+            producer.poll(0)
     producer.flush(60)
-    return _RECORDS / (time.perf_counter() - started)
+    return records / (time.perf_counter() - started)
 
 
-def latencies(servers: str) -> list[float]:
+def latencies(servers: str, topic: str) -> list[float]:
+    """Returns the sorted times in microseconds of records that are sent one by one."""
     producer = confluent_kafka.Producer({"bootstrap.servers": servers, "linger.ms": 0})
     found = []
     for _ in range(_SYNCHRONOUS):
         started = time.perf_counter()
-        producer.produce("latency", b"x")
+        producer.produce(topic, b"x")
         producer.flush(10)
         found.append((time.perf_counter() - started) * 1e6)
-    return found
+    return sorted(found)
 
 
-def measure(http: bool) -> tuple[float, float, float]:
-    with broker(http) as (servers, url), scraping(url):
-        rate = throughput(servers)
-        found = sorted(latencies(servers))
+def measure(servers: str, url: str | None, topic: str) -> tuple[float, float, float]:
+    """Returns throughput, median and 99th percentile of one turn; deletes its records."""
+    with scraping(url):
+        rate = throughput(servers, topic, _RECORDS)
+        found = latencies(servers, topic)
+    with Admin(bootstrap_servers=servers) as admin:
+        admin.delete_topics([topic])
     return rate, found[len(found) // 2], found[int(len(found) * 0.99)]
+
+
+def compare(turns: int) -> None:
+    """Measures two brokers in alternating order; prints the medians and the median of the ratios.
+
+    Both run at the same time, so a slower phase of the machine concerns both.
+    """
+    without, scraped = [], []
+    with broker(http=False) as plain, broker(http=True) as served:
+        for servers, _ in (plain, served):
+            throughput(servers, "warm-up", _WARM_UP)
+        for turn in range(turns):
+            pair = [(plain, without), (served, scraped)]
+            for (servers, url), results in pair if turn % 2 else reversed(pair):
+                results.append(measure(servers, url, f"load-{turn}"))
+    for index, name in enumerate(("records/s", "p50 µs", "p99 µs")):
+        before, after = ([turn[index] for turn in turns_] for turns_ in (without, scraped))
+        ratios = sorted(b / a for a, b in zip(before, after, strict=True))
+        print(
+            f"{name:10} without HTTP {statistics.median(before):12,.0f}  "
+            f"scraped {statistics.median(after):12,.0f}  ratio {statistics.median(ratios):.3f} "
+            f"({ratios[0]:.3f} to {ratios[-1]:.3f})"
+        )
 
 
 def blocked_by_scrape(partitions: int) -> tuple[float, float, int]:
@@ -120,19 +153,13 @@ def blocked_by_scrape(partitions: int) -> tuple[float, float, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=9)
     parser.add_argument("--partitions", type=int, default=10_000)
     arguments = parser.parse_args()
-    without, scraped = [], []
-    for _ in range(arguments.turns):
-        without.append(measure(http=False))
-        scraped.append(measure(http=True))
-    for index, name in enumerate(("records/s", "p50 µs", "p99 µs")):
-        before = statistics.median(turn[index] for turn in without)
-        after = statistics.median(turn[index] for turn in scraped)
-        print(
-            f"{name:10} without HTTP {before:12,.0f}  scraped {after:12,.0f}  {after / before:.3f}"
-        )
+    if arguments.turns:
+        compare(arguments.turns)
+    if not arguments.partitions:
+        return
     blocked, took, size = blocked_by_scrape(arguments.partitions)
     print(
         f"scrape of {arguments.partitions} partitions: {size:,} bytes in {took:.2f} s, "

@@ -9,7 +9,7 @@ import os
 import resource
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -42,7 +42,6 @@ from barnabas.zk.tree import MetadataTree, SessionState
 _STARTING, _RUNNING, _STOPPING = 1, 3, 6
 _PAGE = resource.getpagesize()
 _SLICE = 200
-_TOPIC_SLICE = 10
 
 
 class BrokerMetrics:
@@ -205,13 +204,22 @@ class ReplicaCounts:
             if number % _SLICE == _SLICE - 1:
                 await asyncio.sleep(0)
             found["producer_ids"] += len(log.producer_states())
-        for number, topic in enumerate(list(services.metadata.topics())):
-            if number % _TOPIC_SLICE == _TOPIC_SLICE - 1:
-                await asyncio.sleep(0)
-            _count_topic(found, services.broker_id, services.metadata.partitions(topic) or {})
+        await self._count_metadata(found)
         # On a thread: the list of 10,000 open files takes the kernel 10 ms.
         self.open_files = await asyncio.get_running_loop().run_in_executor(None, _open_files)
         self.counts = found
+
+    async def _count_metadata(self, found: "Counter[str]") -> None:
+        """Counts the partitions of all topics: a topic may have one, or thousands."""
+        services = self._services
+        counted = 0
+        for topic in list(services.metadata.topics()):
+            found["topics"] += 1
+            for state in list((services.metadata.partitions(topic) or {}).values()):
+                _count_partition(found, services.broker_id, state)
+                counted += 1
+                if counted % _SLICE == 0:
+                    await asyncio.sleep(0)
 
 
 def _count_led(found: "Counter[str]", partition: Partition) -> None:
@@ -222,17 +230,13 @@ def _count_led(found: "Counter[str]", partition: Partition) -> None:
     found["at_min_isr"] += in_sync == partition.min_insync
 
 
-def _count_topic(
-    found: "Counter[str]", broker_id: int, states: Mapping[int, PartitionState]
-) -> None:
-    found["topics"] += 1
-    found["partitions"] += len(states)
-    for state in states.values():
-        moving = bool(state.adding or state.removing)
-        found["reassigning"] += moving and state.leader == broker_id
-        found["offline"] += state.leader == NO_BROKER
-        found["not_preferred"] += bool(state.replicas) and state.leader != state.replicas[0]
-        found["out_of_sync_here"] += broker_id in state.replicas and broker_id not in state.isr
+def _count_partition(found: "Counter[str]", broker_id: int, state: PartitionState) -> None:
+    moving = bool(state.adding or state.removing)
+    found["partitions"] += 1
+    found["reassigning"] += moving and state.leader == broker_id
+    found["offline"] += state.leader == NO_BROKER
+    found["not_preferred"] += bool(state.replicas) and state.leader != state.replicas[0]
+    found["out_of_sync_here"] += broker_id in state.replicas and broker_id not in state.isr
 
 
 def _add_replica_metrics(registry: Registry, services: Services, counts: ReplicaCounts) -> None:
