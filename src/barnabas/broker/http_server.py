@@ -34,7 +34,7 @@ _TEXT = "text/plain; charset=utf-8"
 class HttpReply:
     """Response of an endpoint."""
 
-    body: bytes
+    body: bytes | bytearray
     content_type: str = _TEXT
     status: HTTPStatus = HTTPStatus.OK
 

@@ -35,8 +35,10 @@ class _Families:
         yield self._family
 
 
-async def render(registry: Registry, clock: Clock, accept: str = "") -> tuple[bytes, str]:
+async def render(registry: Registry, clock: Clock, accept: str = "") -> tuple[bytearray, str]:
     """Returns the text of all metrics and its content type.
+
+    The text grows in place: joining megabytes at the end would block the loop for milliseconds.
 
     Parameters:
         registry: The metrics; this coroutine runs on the loop that owns them.
@@ -45,18 +47,18 @@ async def render(registry: Registry, clock: Clock, accept: str = "") -> tuple[by
     """
     encoder: Any
     encoder, content_type = choose_encoder(accept)
-    parts: list[bytes] = []
+    text = bytearray()
     for family in registry.families():
         samples = _samples(family, clock.monotonic_ms())
         chunk = list(islice(samples, _SLICE))
-        parts.append(_text(encoder, family.metric, chunk, first=True))  # also without samples
+        text += _text(encoder, family.metric, chunk, first=True)  # also without samples
         while chunk:
             await asyncio.sleep(0)
             chunk = list(islice(samples, _SLICE))
-            parts.append(_text(encoder, family.metric, chunk, first=False))
+            text += _text(encoder, family.metric, chunk, first=False)
     if "openmetrics" in content_type:
-        parts.append(_END)
-    return b"".join(parts), content_type
+        text += _END
+    return text, content_type
 
 
 _Sample = tuple[str, dict[str, str], float, Exemplar | None]
