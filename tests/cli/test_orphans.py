@@ -1,8 +1,10 @@
 """Servers that a command started end with it, even when it is killed."""
 
+import json
 import signal
 import subprocess
 import sys
+import urllib.request
 
 import psutil
 import pytest
@@ -44,11 +46,16 @@ def test_a_cluster_ends_with_its_command(tmp_path):
     assert kill_and_wait(process) == (3, [])
 
 
-def test_a_cluster_has_the_brokers_own_defaults(tmp_path):
-    process = start("up", "--brokers", 2, "--port", 0, "--data-dir", tmp_path)
+def test_a_cluster_has_the_brokers_own_defaults_and_the_given_options(tmp_path):
+    options = ("--http-port", 0, "--log-format", "json", "--log-level", "info,request=debug")
+    process = start("up", "--brokers", 2, "--port", 0, "--data-dir", tmp_path, *options)
     process.stdout.readline()
     address = process.stdout.readline().removeprefix("listening on ").strip()
+    urls = [process.stdout.readline().removeprefix("metrics at ").strip() for _ in range(2)]
     try:
+        for url in urls:
+            with urllib.request.urlopen(url, timeout=30) as reply:
+                assert reply.status == 200
         with Admin({"bootstrap.servers": address}) as admin:
             resource = ConfigResource.broker(1)
             found = admin.describe_configs([resource])[resource]
@@ -59,3 +66,5 @@ def test_a_cluster_has_the_brokers_own_defaults(tmp_path):
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
     assert process.returncode == 0
+    lines = (tmp_path / "cluster" / "broker-1.log").read_text().splitlines()
+    assert "barnabas.request" in {json.loads(line)["logger"] for line in lines}

@@ -22,7 +22,10 @@ from support.faults import faulty_broker
 
 from barnabas import Producer, TopicPartition
 from barnabas.admin import NewTopic
+from barnabas.broker.metrics import catalog, component_catalog
+from barnabas.spark import query_metrics
 from barnabas.testing import Broker, Cluster
+from scripts.metrics import declared
 
 pytestmark = [
     pytest.mark.integration,
@@ -53,6 +56,24 @@ def test_promtool_accepts_the_text_and_the_rules():
     assert [line for line in lines if not _is_advice_about_kafkas_names(line)] == []
     checked = promtool("check", "rules", RULES)
     assert checked.returncode == 0, checked.stderr.decode()
+
+
+def test_promtool_accepts_the_queries_of_the_dashboards(tmp_path):
+    """Each query parses, and names only metrics that brokers, queries or clients serve."""
+    folder = resources.files("barnabas.broker.metrics.files")
+    boards = [json.loads(f.read_text()) for f in folder.iterdir() if f.name.endswith(".json")]
+    queries = [t["expr"] for b in boards for panel in b["panels"] for t in panel["targets"]]
+    assert len(boards) == 5
+    rules = [{"record": f"query:{n}", "expr": text} for n, text in enumerate(queries)]
+    path = tmp_path / "queries.json"  # JSON is YAML
+    path.write_text(json.dumps({"groups": [{"name": "dashboards", "rules": rules}]}))
+    checked = promtool("check", "rules", path)
+    assert checked.returncode == 0, checked.stderr.decode()
+    served = {m.prometheus_name for m in declared(catalog, component_catalog, query_metrics)}
+    pattern = re.compile(r"\b(?:kafka|barnabas|process)_\w+")
+    named = {name for text in [*queries, RULES.read_text()] for name in pattern.findall(text)}
+    plain = {re.sub("_(total|sum|count)$", "", name) for name in named - served}
+    assert plain - served == set()
 
 
 def _is_advice_about_kafkas_names(line):

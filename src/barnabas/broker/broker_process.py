@@ -36,7 +36,9 @@ class BrokerEndedError(DeadlineError):
 class BrokerProcess:
     """One broker of a cluster; `kills` counts calls of `kill`.
 
-    `program` is the command that runs `barnabas`; a test may replace it before `launch`.
+    `program` is the command that runs `barnabas`, `log_options` its options for the log file; both
+    may be replaced before `launch`. `http_url` is the address of the HTTP endpoints of a running
+    broker that has `http.listener`.
     """
 
     def __init__(
@@ -54,6 +56,8 @@ class BrokerProcess:
         self.log_file = directory / f"broker-{broker_id}.log"
         self.kills = 0
         self.program = [sys.executable, "-m", "barnabas.cli.main"]
+        self.log_options = ["--log-level", "INFO"]
+        self.http_url: str | None = None
         self._config = directory / f"broker-{broker_id}.properties"
         self.settings = {
             "broker.id": broker_id,
@@ -79,7 +83,7 @@ class BrokerProcess:
     def launch(self) -> None:
         """Starts the process; `wait_until_ready` waits until the broker serves requests."""
         self._config.write_text(render_properties(self.settings))
-        command = [*self.program, "broker", "--config", str(self._config), "--log-level", "INFO"]
+        command = [*self.program, "broker", "--config", str(self._config), *self.log_options]
         with self.log_file.open("ab") as log:
             self._process = spawn(
                 command,
@@ -97,6 +101,10 @@ class BrokerProcess:
         try:
             for line in process.stdout:
                 if "listening on" in line:
+                    if self.settings.get("http.listener"):
+                        self.http_url = (
+                            process.stdout.readline().split()[-1].removesuffix("/metrics")
+                        )
                     return
         finally:
             guard.cancel()

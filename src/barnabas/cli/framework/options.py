@@ -37,6 +37,7 @@ LOG_AREAS = (
     "zk",
 )
 """Parts of the broker whose log level can be set; `request` at DEBUG is the request log."""
+DEFAULT_LEVEL = "warning"
 _LEVELS = {"DEBUG": "DEBUG", "INFO": "INFO", "WARNING": "WARNING", "WARN": "WARNING"}
 _LEVELS |= {"ERROR": "ERROR"}
 
@@ -65,7 +66,7 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--log-level",
         type=log_levels,
-        default="warning",
+        default=DEFAULT_LEVEL,
         metavar="LEVEL[,AREA=LEVEL...]",
         help="debug, info, warning or error, and other levels for single areas, such as "
         f"info,controller=debug; areas: {', '.join(LOG_AREAS)} (default: %(default)s); "

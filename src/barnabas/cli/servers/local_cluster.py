@@ -10,7 +10,7 @@ import asyncio
 import queue
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,13 +32,17 @@ _INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class LocalClusterConfig:
-    """Brokers 1 to n listen on the ports from `port` on; 0 selects free ports."""
+    """Brokers 1 to n listen on the ports from `port` on; 0 selects free ports.
+
+    `log_options` are the options of the brokers for their log files; empty: text at INFO.
+    """
 
     brokers: int
     host: str
     port: int
     data_dir: Path
     settings: Mapping[str, object]
+    log_options: Sequence[str] = ()
 
 
 class LocalCluster:
@@ -97,7 +101,9 @@ class LocalCluster:
             http_host, http_port = parse_http_listener(http)
             each = http_port + number - 1 if http_port else 0
             settings["http.listener"] = f"{http_host}:{each}"
-        return BrokerProcess(number, config.data_dir, settings, port, config.host)
+        broker = BrokerProcess(number, config.data_dir, settings, port, config.host)
+        broker.log_options = [*config.log_options] or broker.log_options
+        return broker
 
 
 def run_cluster(
@@ -129,6 +135,9 @@ def _serve(
     """Prints the addresses, waits for a signal, stops the brokers and returns the signal."""
     sys.stdout.write(f"ZooKeeper on {cluster.zookeeper_connect}\n")
     sys.stdout.write(f"listening on {cluster.bootstrap_servers}\n")
+    for broker in cluster.brokers:
+        if broker.http_url is not None:
+            sys.stdout.write(f"metrics at {broker.http_url}/metrics\n")
     sys.stdout.flush()
     if started is not None:
         started(cluster.bootstrap_servers, cluster.zookeeper_connect)

@@ -8,7 +8,12 @@ import argparse
 import os
 from pathlib import Path
 
-from barnabas.cli.framework.options import add_log_options, port_number
+from barnabas.cli.framework.options import (
+    DEFAULT_LEVEL,
+    add_log_options,
+    log_levels,
+    port_number,
+)
 from barnabas.cli.framework.verbs import load
 from barnabas.cli.servers.console_process import ConsoleProcess
 from barnabas.model.errors import ConfigError
@@ -100,10 +105,24 @@ def _run_cluster(
     data_dir = Path(str(settings.pop("log.dirs"))) / "cluster"
     del settings["listeners"]
     config = local_cluster.LocalClusterConfig(
-        arguments.brokers, arguments.host, arguments.port, data_dir, settings
+        arguments.brokers,
+        arguments.host,
+        arguments.port,
+        data_dir,
+        settings,
+        _log_options(arguments),
     )
     started = console.start if arguments.console else None
     return int(local_cluster.run_cluster(config, started))
+
+
+def _log_options(arguments: argparse.Namespace) -> list[str]:
+    """Returns the options for the brokers' log files: text at INFO unless others are given."""
+    levels: dict[str, str] = arguments.log_level
+    is_default = levels == log_levels(DEFAULT_LEVEL)
+    shown = {"": "INFO"} if is_default else levels
+    text = ",".join(f"{area}={level}" if area else level for area, level in shown.items())
+    return ["--log-level", text, "--log-format", arguments.log_format]
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, object]:
