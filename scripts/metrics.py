@@ -262,7 +262,10 @@ def _panel(number: int, title: str, unit: str, *queries: tuple[str, str]) -> dic
         "title": title,
         "datasource": {"type": "prometheus", "uid": "${datasource}"},
         "gridPos": {"h": 8, "w": 12, "x": 12 * ((number - 1) % 2), "y": 8 * ((number - 1) // 2)},
-        "fieldConfig": {"defaults": {"unit": unit, "min": 0}, "overrides": []},
+        "fieldConfig": {
+            "defaults": {"unit": unit, "custom": {"axisSoftMin": 0}},
+            "overrides": [],
+        },
         "targets": [
             {"expr": expression, "legendFormat": legend, "refId": chr(ord("A") + index)}
             for index, (expression, legend) in enumerate(queries)
@@ -413,6 +416,7 @@ DASHBOARDS = {
             (f"max by (group) ({catalog.LAG_SECONDS.prometheus_name})", "{{group}}"),
         ),
         ("Time to catch up", "s", (catalog.CATCH_UP.prometheus_name, "{{group}}")),
+        ("Change of the lag per second", "short", (catalog.LAG_TREND.prometheus_name, "{{group}}")),
         (
             "Groups by state",
             "short",
