@@ -142,10 +142,11 @@ class LagMonitor:
                 if _records(item, bounds.get(item.topic_partition)) > 0
             }
         )
-        self.partitions = found = []
+        found: list[PartitionLag] = []
         async for item in _in_slices(committed):
             if item.topic_partition in bounds:
                 found.append(self._partition_lag(item, bounds[item.topic_partition]))
+        self.partitions = found
         self._sum_up(found)
 
     async def _bounds(

@@ -1,5 +1,7 @@
 """Lag of groups in records and seconds, its trend, and the estimate to catch up."""
 
+import asyncio
+
 from barnabas.broker.metrics.lag import GroupOffset, LagMonitor, LogBounds
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -85,6 +87,19 @@ async def test_an_unmoved_offset_is_not_read_again_and_no_lag_reads_nothing():
     assert log.reads == 2
     assert lag.groups["done"].seconds == 0
     assert lag.groups["done"].catch_up_seconds == 0
+
+
+async def test_readers_see_complete_results_only():
+    commits = {("g", TopicPartition("orders", n)): 0 for n in range(200)}
+    logs = {TopicPartition("orders", n): FakeLog(10) for n in range(200)}
+    lag = monitor(commits, logs, VirtualClock(now_ms=60_000))
+    await lag.update()
+    updating = asyncio.create_task(lag.update())
+    sizes = set()
+    while not updating.done():
+        await asyncio.sleep(0)
+        sizes.add(len(lag.partitions))
+    assert sizes == {200}
 
 
 async def test_the_trend_gives_the_time_to_catch_up():
