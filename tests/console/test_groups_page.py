@@ -3,7 +3,7 @@
 import pytest
 from support.console.browser import NARROW
 
-from barnabas import Consumer, Producer
+from barnabas import Consumer, Producer, TopicPartition
 
 
 @pytest.fixture
@@ -91,3 +91,14 @@ def test_an_unknown_group_shows_the_error(browser):
     browser.open("/groups/nobody-reads")
     browser.shows("GROUP_ID_NOT_FOUND")
     browser.picture("group-unknown")
+
+
+def test_a_group_id_may_have_any_characters(browser, admin, topic_name):
+    admin.create_topic(topic_name)
+    name = f"team/events?x#<b>{topic_name}"
+    admin.alter_group_offsets(name, {TopicPartition(topic_name, 0): 0}).check()
+    browser.open("/groups")
+    browser.fill("Search", topic_name)
+    browser.link(name)
+    browser.wait(lambda: browser.find("main[data-ready] h1").text == name)
+    browser.shows("Lag in time")

@@ -22,6 +22,7 @@ from barnabas.console.api import (
     topics,
 )
 from barnabas.console.api.errors import ApiError, UnexpectedErrors, add_error_handlers
+from barnabas.console.api.slashes import EncodedSlashes
 from barnabas.console.composition import Console
 from barnabas.console.security.guard import RequestGuard
 from barnabas.model.version import VERSION
@@ -63,6 +64,7 @@ def create_api(console: Console) -> FastAPI:
                 authenticate=console.authenticator,
             ),
             Middleware(UnexpectedErrors),
+            Middleware(EncodedSlashes),
         ],
     )
     app.state.console = console

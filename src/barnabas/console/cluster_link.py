@@ -4,30 +4,37 @@ All belong to the console's event loop and are created at the first use. The lin
 APIs the cluster serves, so that pages can hide functions that a cluster does not support.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from barnabas.admin import AsyncAdmin
+from barnabas.admin import AsyncAdmin, ClusterDescription
 from barnabas.clients.producer.aio_producer import Producer
 from barnabas.clients.simple.aio_consumer import SimpleConsumer
 from barnabas.model.config import ConfigTable
 from barnabas.model.config_keys.client import ADMIN_KEYS, SIMPLE_KEYS
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
-from barnabas.model.errors import ConfigError
+from barnabas.model.errors import ConfigError, DeadlineError, UnavailableError
 
 _API_TIMEOUT_MS = "15000"
+_REACHABLE_S = 5.0
+_CHECK_S = 4.0
 
 
 class ClusterLink:
     """Creates and closes the clients of one cluster."""
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, str], now: Callable[[], float]) -> None:
+        """`now` returns monotonic seconds."""
         self._settings = settings
         self._admin: AsyncAdmin | None = None
         self._simple: SimpleConsumer | None = None
         self._committed: SimpleConsumer | None = None
         self._producer: Producer | None = None
         self._served: dict[str, int] | None = None
+        self._now = now
+        self._reached_s = -_REACHABLE_S
+        self._check: asyncio.Future[ClusterDescription] | None = None
 
     @property
     def bootstrap(self) -> str:
@@ -72,6 +79,22 @@ class ClusterLink:
         """Returns a new producer; the caller closes it."""
         own = supported(PRODUCER_KEYS, self._settings)
         return Producer({**own, "transactional.id": transactional_id})
+
+    async def check_reachable(self) -> None:
+        """Raises the reason if no broker responds; the result is kept for some seconds.
+
+        Calls would wait for their whole timeout otherwise. Concurrent requests share one check.
+        """
+        if self._now() - self._reached_s < _REACHABLE_S:
+            return
+        if self._check is None or self._check.done():
+            self._check = asyncio.ensure_future(self.admin.describe_cluster(timeout=_CHECK_S))
+        try:
+            await asyncio.shield(self._check)
+        except DeadlineError as error:
+            cause = error.__cause__
+            raise (cause if isinstance(cause, UnavailableError) else error) from None
+        self._reached_s = self._now()
 
     async def partitions(self, topic: str) -> list[int]:
         """Returns the partition numbers of a topic; an unknown one is an error at once."""

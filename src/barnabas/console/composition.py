@@ -36,7 +36,7 @@ class Console:
 
     def __init__(self, settings: ConsoleSettings) -> None:
         self.settings = settings
-        self.link = ClusterLink(settings.client)
+        self.link = ClusterLink(settings.client, time.monotonic)
         self.authenticator = Authenticator(settings, time.monotonic)
         self.sessions = SessionStore(time.monotonic)
         self.audit_log = AuditLog(settings.audit_log, lambda: datetime.now(UTC))

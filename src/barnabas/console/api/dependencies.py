@@ -1,6 +1,6 @@
 """Parts that routes ask for: the services, the user, and the check of the user's role."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
@@ -30,14 +30,18 @@ def user_of(request: Request) -> Principal:
     return principal
 
 
-def requires(role: Role) -> Callable[[Request], Principal]:
+def requires(
+    role: Role, *, needs_cluster: bool = True
+) -> Callable[[Request], Awaitable[Principal]]:
     """Returns a dependency that admits users with this role or a higher one.
+
+    While no broker can be reached, routes that need the cluster answer at once with the reason.
 
     A route that takes POST and changes nothing (a search) uses READ: it is not audited, and works
     in a read-only console.
     """
 
-    def check(request: Request) -> Principal:
+    async def check(request: Request) -> Principal:
         principal = user_of(request)
         if role is Role.READ:
             request.scope.get(AUDIT_DETAILS, {})["reads_only"] = True
@@ -50,6 +54,8 @@ def requires(role: Role) -> Callable[[Request], Principal]:
                 f"user {principal.name} has role {principal.role.name.lower()}; "
                 f"this needs role {role.name.lower()}",
             )
+        if needs_cluster:
+            await console_of(request).link.check_reachable()
         return principal
 
     return check
@@ -64,5 +70,6 @@ ConsoleDep = Annotated[Console, Depends(console_of)]
 UserDep = Annotated[Principal, Depends(user_of)]
 ListQueryDep = Annotated[ListQuery, Query()]
 Reader = Depends(requires(Role.READ))
+LocalReader = Depends(requires(Role.READ, needs_cluster=False))
 Operator = Depends(requires(Role.OPERATE))
 Administrator = Depends(requires(Role.ADMIN))

@@ -99,7 +99,9 @@ def _cluster_error(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, BarnabasError)
     notes = "; ".join(getattr(error, "__notes__", ())) or None
     message = error.message if isinstance(error, BrokerError) else str(error)
-    return error_response(status_of(error), code_of(error), message, _cause(error) or notes)
+    cause = _cause(error) or notes
+    repeated = cause is not None and cause in message
+    return error_response(status_of(error), code_of(error), message, None if repeated else cause)
 
 
 def _invalid_request(_request: Request, error: Exception) -> JSONResponse:

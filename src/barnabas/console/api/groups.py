@@ -14,6 +14,7 @@ from barnabas.console.api.dependencies import (
     Reader,
     audit,
 )
+from barnabas.console.api.slashes import GroupName
 from barnabas.console.api.sse import event_stream
 from barnabas.console.composition import Console
 from barnabas.console.models.common import ListPage
@@ -28,7 +29,6 @@ from barnabas.console.models.groups import (
 )
 from barnabas.console.services.groups import GroupSource
 
-# A group id may have slashes, so the routes with a suffix come before those without one.
 router = APIRouter(prefix="/groups", tags=["groups"], responses=ERRORS)
 _LIVE_S = 2.0
 
@@ -39,62 +39,64 @@ async def list_groups(console: ConsoleDep, query: ListQueryDep) -> ListPage[Grou
     return await console.groups.list_groups(query)
 
 
-@router.get("/{group:path}/events", dependencies=[Reader])
+@router.get("/{group}/events", dependencies=[Reader])
 async def follow_group(
-    console: ConsoleDep, group: str, source: GroupSource = "brokers"
+    console: ConsoleDep, group: GroupName, source: GroupSource = "brokers"
 ) -> StreamingResponse:
     """The group every two seconds, as server-sent events."""
     return event_stream(_states(console, group, source))
 
 
-@router.get("/{group:path}/rebalances", dependencies=[Reader])
-async def list_rebalances(console: ConsoleDep, group: str) -> RebalancesBody:
+@router.get("/{group}/rebalances", dependencies=[Reader])
+async def list_rebalances(console: ConsoleDep, group: GroupName) -> RebalancesBody:
     """Rebalances of the group, the newest first."""
     return await console.groups.rebalances(group)
 
 
-@router.post("/{group:path}/reset-plan", dependencies=[Reader])
-async def plan_reset(console: ConsoleDep, group: str, body: ResetBody) -> ResetPlanBody:
+@router.post("/{group}/reset-plan", dependencies=[Reader])
+async def plan_reset(console: ConsoleDep, group: GroupName, body: ResetBody) -> ResetPlanBody:
     """The effect of a reset of committed offsets; changes nothing."""
     return await console.group_resets.plan(group, body)
 
 
-@router.post("/{group:path}/reset", dependencies=[Operator])
+@router.post("/{group}/reset", dependencies=[Operator])
 async def reset_offsets(
-    console: ConsoleDep, group: str, body: ResetBody, request: Request
+    console: ConsoleDep, group: GroupName, body: ResetBody, request: Request
 ) -> ResetPlanBody:
     """Sets committed offsets of a group without members."""
     audit(request, group=group, rule=body.rule, topic=body.topic)
     return await console.group_resets.apply(group, body)
 
 
-@router.post("/{group:path}/remove-members", dependencies=[Operator])
+@router.post("/{group}/remove-members", dependencies=[Operator])
 async def remove_members(
-    console: ConsoleDep, group: str, body: RemoveMembersBody, request: Request
+    console: ConsoleDep, group: GroupName, body: RemoveMembersBody, request: Request
 ) -> RemovedMembersBody:
     """Removes members from a group; clients that are still running join again."""
     audit(request, group=group, members=body.members)
     return await console.groups.remove_members(group, body)
 
 
-@router.delete("/{group:path}/offsets/{topic}", status_code=204, dependencies=[Operator])
-async def delete_offsets(console: ConsoleDep, group: str, topic: str, request: Request) -> None:
+@router.delete("/{group}/offsets/{topic}", status_code=204, dependencies=[Operator])
+async def delete_offsets(
+    console: ConsoleDep, group: GroupName, topic: str, request: Request
+) -> None:
     """Deletes the committed offsets of one topic."""
     audit(request, group=group, topic=topic)
     await console.groups.delete_offsets(group, topic)
 
 
-@router.get("/{group:path}", dependencies=[Reader])
+@router.get("/{group}", dependencies=[Reader])
 async def describe_group(
-    console: ConsoleDep, group: str, source: GroupSource = "brokers"
+    console: ConsoleDep, group: GroupName, source: GroupSource = "brokers"
 ) -> GroupDetail:
     """A group with members, assignment, and lag of each partition."""
     return await console.groups.describe(group, source)
 
 
-@router.delete("/{group:path}", status_code=204, dependencies=[Operator])
+@router.delete("/{group}", status_code=204, dependencies=[Operator])
 async def delete_group(
-    console: ConsoleDep, group: str, request: Request, source: GroupSource = "brokers"
+    console: ConsoleDep, group: GroupName, request: Request, source: GroupSource = "brokers"
 ) -> None:
     """Deletes a group without members and its committed offsets."""
     audit(request, group=group)

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from barnabas.console.api.dependencies import ERRORS, ConsoleDep, ListQueryDep, Reader
+from barnabas.console.api.dependencies import ERRORS, ConsoleDep, ListQueryDep, LocalReader, Reader
 from barnabas.console.models.common import ListPage
 from barnabas.console.models.pipelines import (
     PipelineDetail,
@@ -15,13 +15,13 @@ from barnabas.console.models.pipelines import (
 router = APIRouter(tags=["pipelines"], responses=ERRORS)
 
 
-@router.get("/pipelines", dependencies=[Reader])
+@router.get("/pipelines", dependencies=[LocalReader])
 async def list_pipelines(console: ConsoleDep, query: ListQueryDep) -> ListPage[PipelineSummary]:
     """Pipelines that ran on the console's machine, with the figures of the last micro-batch."""
     return await console.pipelines.list_pipelines(query)
 
 
-@router.get("/pipelines/{name}", dependencies=[Reader])
+@router.get("/pipelines/{name}", dependencies=[LocalReader])
 async def describe_pipeline(console: ConsoleDep, name: str) -> PipelineDetail:
     """A pipeline with its topology and the phases of the last micro-batch."""
     return await console.pipelines.describe(name)

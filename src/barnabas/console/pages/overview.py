@@ -30,6 +30,7 @@ async def overview_page(view: View) -> None:
             body.clear()
             with body:
                 _problem("error", f"{error.code}: {error.message}", None)
+            tables.clear()
             return
         body.clear()
         with body:

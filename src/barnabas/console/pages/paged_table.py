@@ -12,7 +12,7 @@ from typing import Any, Literal
 from nicegui import ui
 
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.view import View, notify_error
+from barnabas.console.pages.view import View, error_text, notify_error
 
 ROWS_PER_PAGE = 25
 _ROW = "row_number"
@@ -94,9 +94,11 @@ class PagedTable:
     _total: int = 0
     _asked: int = 0
     _table: ui.table = field(init=False)
+    _problem: ui.label = field(init=False)
 
     async def create(self) -> None:
         sort = self.columns[0].name
+        self._problem = ui.label().classes("text-negative console-wrap").props("role=alert")
         self._table = ui.table(
             columns=[column.definition() for column in self.columns],
             rows=[],
@@ -152,14 +154,24 @@ class PagedTable:
         try:
             found = await self.view.api.get(self.path, **query)
         except ApiCallError as error:
-            notify_error(error)
+            self._show_problem(error)
             return
+        self._problem.set_text("")
+        self._table.set_visibility(True)
         if number != self._asked:
             return  # a later request, for example of a longer search text, has the answer
         self._total = found["total"]
         self._table.rows[:] = [{**item, _ROW: at} for at, item in enumerate(found["items"])]
         self._table.pagination = {**pagination, "rowsPerPage": size, "rowsNumber": found["total"]}
         self._table.update()
+
+    def _show_problem(self, error: ApiCallError) -> None:
+        """Says why there are no rows; rows that were read before stay."""
+        if error.code == "LOGIN_REQUIRED":
+            notify_error(error)
+            return
+        self._problem.set_text(error_text(error))
+        self._table.set_visibility(bool(self._table.rows))
 
     def _keep_total(self, pagination: dict[str, Any]) -> None:
         """Corrects the total after the browser sent back the pagination that it had before."""

@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request
 from nicegui import ui
 
 from barnabas.console.actions.action import ConsoleAddress
+from barnabas.console.api.slashes import restored
 from barnabas.console.api_client import ApiCallError, ApiClient
 from barnabas.console.composition import Console
 from barnabas.console.pages import (
@@ -59,7 +60,7 @@ class Site:
         self, request: Request, title: str, build: BuildPage, parents: Sequence[Breadcrumb]
     ) -> None:
         api = ApiClient(self._app, self._identify(request))
-        params = {key: str(value) for key, value in request.path_params.items()}
+        params = {key: restored(str(value)) for key, value in request.path_params.items()}
         view = View(
             api=api,
             params=params,
@@ -124,7 +125,7 @@ def add_pages(app: FastAPI, console: Console) -> None:
     )
     site.page("/dead-letters", "Dead letters", dead_letters.list_page)
     site.page("/groups", "Groups", groups.list_page)
-    site.page("/groups/{name:path}", "{name}", groups.group_page, [Breadcrumb("Groups", "/groups")])
+    site.page("/groups/{name}", "{name}", groups.group_page, [Breadcrumb("Groups", "/groups")])
     site.page("/pipelines", "Pipelines", pipelines.list_page)
     site.page(
         "/pipelines/{name}",

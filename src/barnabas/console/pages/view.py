@@ -79,15 +79,20 @@ def notify_error(error: ApiCallError) -> None:
     if error.code == "LOGIN_REQUIRED":
         ui.navigate.to("/login")
         return
-    cause = f" ({error.cause})" if error.cause else ""
     ui.notify(
-        f"{error.code}: {error.message}{cause}",
+        error_text(error),
         type="negative",
         position="top-right",
         timeout=10_000,
         close_button="Close",
         multi_line=True,
     )
+
+
+def error_text(error: ApiCallError) -> str:
+    """Returns an error of the API in one line."""
+    cause = f" ({error.cause})" if error.cause else ""
+    return f"{error.code}: {error.message}{cause}"
 
 
 def show_error(error: ApiCallError) -> None:
