@@ -50,7 +50,7 @@ async def test_the_reason_is_the_cause_of_the_deadline():
     link = FakeLink()
     link.fake.error = DeadlineError("describe cluster: cannot connect")
     link.fake.error.__cause__ = UnavailableError("cannot connect")
-    with pytest.raises(UnavailableError, match="^cannot connect$"):
+    with pytest.raises(UnavailableError, match=r"^cannot connect$"):
         await link.check_reachable()
     link.fake.error = None
     await link.check_reachable()
