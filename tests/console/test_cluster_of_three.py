@@ -16,6 +16,7 @@ from barnabas.admin import NewTopic, ScramMechanism, ScramPassword
 from barnabas.testing import Cluster
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
 
+pytestmark = pytest.mark.timeout(300)
 SETTINGS = {
     "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
     "super.users": "User:ANONYMOUS",
@@ -211,8 +212,6 @@ def test_a_killed_broker_is_a_problem_in_plain_words(page, three):
     page.open("/topics/local/records")
     page.shows("LEADER_NOT_AVAILABLE")
     page.picture("records-without-leader")
-    page.open("/topics")
-    page.shows("orders")
     page.open("/cluster?tab=Elections")
     page.click("Elect unclean leaders")
     page.fill("Topic", "local")

@@ -14,7 +14,8 @@ from barnabas.clients.simple.aio_consumer import SimpleConsumer
 from barnabas.model.config import ConfigTable
 from barnabas.model.config_keys.client import ADMIN_KEYS, SIMPLE_KEYS
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
-from barnabas.model.errors import ConfigError, DeadlineError, UnavailableError
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ConfigError, DeadlineError, UnavailableError
 
 _API_TIMEOUT_MS = "15000"
 _REACHABLE_S = 5.0
@@ -97,9 +98,19 @@ class ClusterLink:
         self._reached_s = self._now()
 
     async def partitions(self, topic: str) -> list[int]:
-        """Returns the partition numbers of a topic; an unknown one is an error at once."""
+        """Returns the partitions of a topic that have a leader.
+
+        Raises:
+            BrokerError: The topic is unknown, or no partition has a leader. A request to it would
+                wait for one until its timeout.
+        """
         description = await self.admin.describe_topic(topic)
-        return [item.partition for item in description.partitions]
+        found = [item.partition for item in description.partitions if item.leader is not None]
+        if not found:
+            raise BrokerError(
+                ErrorCode.LEADER_NOT_AVAILABLE, f"no partition of topic {topic} has a leader"
+            )
+        return found
 
     async def served_apis(self) -> dict[str, int]:
         """Returns the highest version of each API that the cluster serves, by name.

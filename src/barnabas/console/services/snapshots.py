@@ -14,6 +14,7 @@ from barnabas.console.cluster_link import ClusterLink
 from barnabas.model.errors import BarnabasError
 
 MAX_AGE_S = 2.0
+_LOG_DIRS_S = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,8 @@ class ClusterSnapshots:
 
     async def _log_dirs(self) -> dict[int, tuple[LogDir, ...]]:
         try:
-            found = await self._link.admin.describe_log_dirs()
+            # A broker that has just died is still in the metadata; its disks are left out.
+            found = await self._link.admin.describe_log_dirs(timeout=_LOG_DIRS_S)
         except BarnabasError:
             return {}
         return {broker: tuple(dirs) for broker, dirs in found.ok.items()}

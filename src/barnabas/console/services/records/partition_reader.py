@@ -84,7 +84,9 @@ class PartitionReader:
         wanted = sorted(set(existing if partitions is None else partitions))
         missing = [partition for partition in wanted if partition not in existing]
         if missing:
-            raise UnknownPartitionError(f"topic {topic} has no partition {missing[0]}")
+            raise UnknownPartitionError(
+                f"topic {topic} has no partition {missing[0]} with a leader"
+            )
         gate = asyncio.Semaphore(_CONCURRENT)
 
         async def read(partition: int) -> PartitionBounds:
