@@ -81,7 +81,10 @@ def _matrix(acls: list[dict[str, Any]]) -> None:
         for who in principals
     ]
     table = ui.table(columns=columns, rows=rows, row_key="who", pagination=25)
-    table.classes("console-table").props('flat bordered dense aria-label="Who may do what"')
+    table.classes("console-table").props(
+        'flat bordered dense wrap-cells aria-label="Who may do what" '
+        'rows-per-page-label="Rows per page:"'
+    )
 
 
 def _resource(item: dict[str, Any]) -> str:

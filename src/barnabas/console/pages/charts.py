@@ -20,6 +20,7 @@ def rate_chart(names: tuple[str, ...], unit: str) -> dict[str, Any]:
             "type": "value",
             "min": 0,
             "name": unit,
+            "nameTextStyle": {"align": "left"},
             "splitLine": {"lineStyle": {"opacity": 0.25}},
         },
         "series": [

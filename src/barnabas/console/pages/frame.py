@@ -52,6 +52,8 @@ _CSS = """
 .console-table td.console-anywhere { overflow-wrap: anywhere; }
 .console-table a, .console-link { color: var(--q-primary); }
 .body--dark .console-table a, .body--dark .console-link { color: #5fc7c7; }
+.q-notification__caption { white-space: pre-wrap; overflow-wrap: anywhere; }
+.console-table td.console-name { overflow-wrap: anywhere; min-width: 160px; }
 .console-skip { position: absolute; left: -1000px; }
 .console-skip:focus { left: 8px; top: 8px; z-index: 9999; background: #fff; padding: 8px; }
 .console-card { width: 100%; }

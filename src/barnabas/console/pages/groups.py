@@ -142,7 +142,8 @@ class _GroupPage:
         ]
         self._partitions = ui.table(columns=columns, rows=[], row_key="key", pagination=25)
         self._partitions.classes("console-table").props(
-            'flat bordered dense aria-label="Partitions" no-data-label="No committed offsets"'
+            'flat bordered dense wrap-cells aria-label="Partitions" '
+            'no-data-label="No committed offsets" rows-per-page-label="Rows per page:"'
         )
 
     def _create_members(self) -> None:

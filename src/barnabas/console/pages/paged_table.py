@@ -74,7 +74,8 @@ class Column:
         warn = (
             " :class=\"props.value ? 'text-negative text-weight-bold' : ''\"" if self.warn else ""
         )
-        return f'<q-td :props="props"{warn}>{shown}</q-td>'
+        name = ' class="console-name"' if self.link is not None else ""
+        return f'<q-td :props="props"{warn}{name}>{shown}</q-td>'
 
 
 FetchPage = Callable[[dict[str, object]], Awaitable[dict[str, Any]]]
@@ -112,7 +113,7 @@ class PagedTable:
             },
         )
         self._table.classes("console-table").props(
-            'flat bordered dense binary-state-sort rows-per-page-label="Rows per page:" '
+            'flat bordered dense wrap-cells binary-state-sort rows-per-page-label="Rows per page:" '
             ':rows-per-page-options="[10, 25, 50, 100, 500]" '
             f'aria-label="{self.label}"'
         )
