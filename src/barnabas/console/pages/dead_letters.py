@@ -55,7 +55,7 @@ class _DeadLettersPage:
         if not topics:
             ui.label("There are no topics of dead letters, such as orders.dlq.")
             return
-        names = {item["name"]: f"{item['name']} ({item['letters']:,})" for item in topics}
+        names = {item["name"]: f"{item['name']} (about {item['letters']:,})" for item in topics}
         chosen = self._view.query.get("topic")
         first = chosen if chosen in names else topics[0]["name"]
         with ui.element("div").classes("console-row"):
@@ -67,7 +67,12 @@ class _DeadLettersPage:
             )
         heading("Reasons", level=2)
         self._groups = _table(_GROUP_COLUMNS, "Reasons")
-        self._groups.on("rowClick", lambda event: self._choose(event.args[1]))
+        self._groups.add_slot(
+            "body-cell-reason",
+            '<q-td :props="props"><q-btn flat dense no-caps size="sm" :label="props.value" '
+            "@click=\"() => $parent.$emit('choose', props.row)\" /></q-td>",
+        )
+        self._groups.on("choose", lambda event: self._choose(event.args))
         heading("Letters", level=2)
         if self._view.may(Role.OPERATE):
             self._send_row()

@@ -20,6 +20,7 @@ _SEARCH_DEBOUNCE_MS = 300
 
 _FORMATS = {
     "text": "{{ props.value }}",
+    "time": "{{ props.value ? props.value.slice(0, 19).replace('T', ' ') : '-' }}",
     "count": "{{ props.value === null ? '-' : props.value.toLocaleString('en-US') }}",
     "rate": (
         "{{ props.value === null ? '-' : "
@@ -46,7 +47,7 @@ class Column:
 
     name: str
     label: str
-    kind: Literal["text", "count", "rate", "seconds", "bytes"] = "text"
+    kind: Literal["text", "count", "rate", "seconds", "bytes", "time"] = "text"
     link: str | None = None
     link_suffix: str = ""
     """An expression in JavaScript on `props.row`, in single quotes."""
@@ -55,7 +56,7 @@ class Column:
     """Show a value other than 0 in the colour of warnings."""
 
     def definition(self) -> dict[str, object]:
-        align = "left" if self.kind == "text" else "right"
+        align = "left" if self.kind in ("text", "time") else "right"
         return {
             "name": self.name,
             "label": self.label,

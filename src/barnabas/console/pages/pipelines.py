@@ -17,7 +17,7 @@ _COLUMNS = (
     Column("batch_ms", "Micro-batch, ms", "count"),
     Column("lag", "Lag", "count"),
     Column("state_rows", "Rows of state", "count"),
-    Column("updated", "Updated"),
+    Column("updated", "Updated (UTC)", "time"),
     Column("error", "Last error", sortable=False),
 )
 _REFRESH_S = 2.0
@@ -78,8 +78,8 @@ class _PipelinePage:
                 "Lag": summary["lag"],
                 "Rows of state": summary["state_rows"],
                 "Bytes of state": detail["state_bytes"],
-                "Started": summary["started"],
-                "Updated": summary["updated"],
+                "Started": _time(summary["started"]),
+                "Updated": _time(summary["updated"]),
                 "File": detail["file"],
                 "Checkpoint": detail["checkpoint"],
             }.items():
@@ -89,6 +89,15 @@ class _PipelinePage:
         self._phases.options["series"][0]["data"] = [item["milliseconds"] for item in phases]
         self._phases.update()
         self._error.set_text(summary["error"] or "")
+
+
+def _time(text: str | None) -> str | None:
+    """Returns a time of a status file, which is in UTC, without its ISO marks.
+
+    >>> _time("2026-11-17T08:05:23+00:00"), _time(None)
+    ('2026-11-17 08:05:23 UTC', None)
+    """
+    return None if text is None else f"{text[:19].replace('T', ' ')} UTC"
 
 
 def _fact(label: str, value: object) -> None:

@@ -12,7 +12,7 @@ from barnabas.console.api_client import ApiCallError
 from barnabas.console.pages.action_dialog import copy_buttons
 from barnabas.console.pages.fields import whole
 from barnabas.console.pages.produce_dialog import import_dialog, produce_dialog
-from barnabas.console.pages.view import View, notify_error
+from barnabas.console.pages.view import View, error_text, notify_error
 from barnabas.console.security.principals import Role
 from barnabas.console.wording import counted
 
@@ -229,6 +229,8 @@ class _RecordsPage:
             return
         except ApiCallError as error:
             notify_error(error)
+            self._fill([])
+            self._status.set_text(error_text(error))
             return
         self._next, self._previous = page["next"], page["previous"]
         self._newer.set_enabled(bool(self._next))

@@ -84,7 +84,7 @@ def notify_error(error: ApiCallError) -> None:
         type="negative",
         position="top-right",
         timeout=10_000,
-        close_button="Close",
+        actions=[{"label": "Close", "color": "white"}],
         multi_line=True,
     )
 
