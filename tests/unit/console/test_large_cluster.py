@@ -39,5 +39,8 @@ async def test_the_list_of_a_large_cluster_is_paged_sorted_and_searched():
     largest = ListQuery(sort="size_bytes", descending=True, limit=50)
     page = await service.list_topics(largest, internal=False)
     assert (page.total, len(page.items), page.items[0].name) == (10_000, 50, "topic-09999")
+    for unknown in ("model_fields", "copy", "__class__"):
+        page = await service.list_topics(ListQuery(sort=unknown), internal=False)
+        assert page.items[0].name == "topic-00000"
     found = await service.list_topics(ListQuery(search="0077"), internal=False)
     assert found.total == 11

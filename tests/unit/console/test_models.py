@@ -32,8 +32,8 @@ def test_items_without_a_value_come_last_in_both_directions():
     assert names(sort="size_bytes") == ["b", "c", "a"]
 
 
-def test_an_unknown_field_changes_nothing():
-    assert names(sort="nothing") == ["b", "a", "c"]
+def test_an_unknown_field_is_sorted_like_the_default():
+    assert names(sort="nothing") == ["a", "b", "c"]
 
 
 def test_a_page_has_the_total_of_all_pages():

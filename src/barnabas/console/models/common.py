@@ -1,10 +1,12 @@
 """Value types that several subjects share: errors, pages of a list, and its query."""
 
+from collections.abc import Callable
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
+M = TypeVar("M", bound="Model")
 MAX_PAGE = 500
 INT64_MAX = 2**63 - 1
 
@@ -46,14 +48,23 @@ class ListQuery(Model):
     limit: int = Field(50, ge=1, le=MAX_PAGE)
 
 
-def select_page(items: list[T], query: ListQuery, default_sort: str) -> ListPage[T]:
-    """Returns the wanted page of items in the wanted order; items without a value come last."""
-    key = query.sort or default_sort
+def select_page(items: list[M], query: ListQuery, default_sort: str) -> ListPage[M]:
+    """Returns the wanted page of items in the wanted order; items without a value come last.
+
+    An unknown field is sorted like the default.
+    """
+    known = items and query.sort in type(items[0]).model_fields
+    field = query.sort if known else default_sort
+    part = select_part(items, query, lambda item: getattr(item, field))
+    return ListPage(items=part, total=len(items), offset=query.offset, limit=query.limit)
+
+
+def select_part(items: list[T], query: ListQuery, value: Callable[[T], object]) -> list[T]:
+    """Returns the items of the wanted page, sorted by their value; those without one come last."""
 
     def order(item: T) -> tuple[bool, object]:
-        value = getattr(item, key, None)
-        return (value is None) is not query.descending, value if value is not None else 0
+        found = value(item)
+        return (found is None) is not query.descending, found if found is not None else 0
 
     ordered = sorted(items, key=order, reverse=query.descending)
-    part = ordered[query.offset : query.offset + query.limit]
-    return ListPage(items=part, total=len(items), offset=query.offset, limit=query.limit)
+    return ordered[query.offset : query.offset + query.limit]

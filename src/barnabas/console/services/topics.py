@@ -1,5 +1,7 @@
 """Topics: list, describe, create, delete, add partitions, delete records."""
 
+from collections.abc import Callable
+
 from barnabas.admin import (
     EARLIEST,
     HIGH_WATERMARK,
@@ -9,7 +11,7 @@ from barnabas.admin import (
     TopicDescription,
 )
 from barnabas.console.cluster_link import ClusterLink
-from barnabas.console.models.common import ListPage, ListQuery, select_page
+from barnabas.console.models.common import ListPage, ListQuery, select_part
 from barnabas.console.models.topics import (
     CreatedTopicBody,
     DeletedRecords,
@@ -41,12 +43,23 @@ class TopicService:
         self._rates.touch()
         snapshot = await self._snapshots.current()
         text = query.search.lower()
-        rows = [
-            summary_of(topic, snapshot.sizes.get(topic.name), self._rates.topics.get(topic.name))
+        found = [
+            topic
             for topic in snapshot.topics.values()
             if text in topic.name.lower() and (internal or not topic.internal)
         ]
-        return select_page(rows, query, "name")
+        field = _FIELDS.get(query.sort, _FIELDS["name"])
+        sizes, rates = snapshot.sizes, self._rates.topics
+
+        def value(topic: TopicDescription) -> object:
+            return field(topic, sizes.get(topic.name), rates.get(topic.name))
+
+        # Summaries are made for the rows of the page only: a cluster may have 10,000 topics.
+        items = [
+            summary_of(topic, sizes.get(topic.name), rates.get(topic.name))
+            for topic in select_part(found, query, value)
+        ]
+        return ListPage(items=items, total=len(found), offset=query.offset, limit=query.limit)
 
     async def describe(self, name: str) -> TopicDetail:
         self._rates.touch()
@@ -157,6 +170,28 @@ class TopicService:
         return found
 
 
+def under_replicated(topic: TopicDescription) -> int:
+    return sum(item.under_replicated for item in topic.partitions)
+
+
+def offline(topic: TopicDescription) -> int:
+    return sum(item.leader is None for item in topic.partitions)
+
+
+_FIELDS: dict[str, Callable[[TopicDescription, int | None, TopicRate | None], object]] = {
+    "name": lambda topic, _size, _rate: topic.name,
+    "partitions": lambda topic, _size, _rate: len(topic.partitions),
+    "replication_factor": lambda topic, _size, _rate: topic.replication_factor,
+    "under_replicated": lambda topic, _size, _rate: under_replicated(topic),
+    "offline": lambda topic, _size, _rate: offline(topic),
+    "size_bytes": lambda _topic, size, _rate: size,
+    "records_per_second": lambda _topic, _size, rate: rate and rate.records_per_second,
+    "groups": lambda _topic, _size, rate: rate and rate.groups,
+    "lag": lambda _topic, _size, rate: rate and rate.lag,
+}
+"""The values by which the list can be sorted."""
+
+
 def summary_of(
     topic: TopicDescription, size_bytes: int | None, rate: TopicRate | None
 ) -> TopicSummary:
@@ -165,8 +200,8 @@ def summary_of(
         internal=topic.internal,
         partitions=len(topic.partitions),
         replication_factor=topic.replication_factor,
-        under_replicated=sum(item.under_replicated for item in topic.partitions),
-        offline=sum(item.leader is None for item in topic.partitions),
+        under_replicated=under_replicated(topic),
+        offline=offline(topic),
         size_bytes=size_bytes,
         records_per_second=None if rate is None else rate.records_per_second,
         groups=None if rate is None else rate.groups,
