@@ -8,8 +8,11 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from barnabas.console.app import create_api
+from barnabas.console.composition import Console
+from barnabas.console.pages.login import add_login
 from barnabas.console.security.oidc import LoginFailedError, OidcLogin, check_issuer, code_challenge
-from barnabas.console.settings import OidcSettings
+from barnabas.console.settings import ConsoleSettings, OidcSettings
 from barnabas.model.errors import ConfigError
 
 ISSUER = "https://login.example"
@@ -133,3 +136,45 @@ async def test_a_bearer_token_names_the_user(login, provider):
 def test_the_provider_is_reached_through_tls(issuer):
     with pytest.raises(ConfigError, match="must begin with https"):
         check_issuer(issuer)
+
+
+async def test_the_browser_goes_to_the_provider_and_comes_back_logged_in(provider):
+    settings = ConsoleSettings(
+        client={"bootstrap.servers": "localhost:1"},
+        login="oidc",
+        roles={"ada": "operate"},
+        oidc=OidcSettings(ISSUER, "console"),
+    )
+    console = Console(settings)
+    console.authenticator.oidc = OidcLogin(
+        settings.oidc, lambda: 0.0, lambda: NOW_S, provider.client
+    )
+    api = create_api(console)
+    add_login(api, console)
+    transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
+    async with httpx.AsyncClient(transport=transport, base_url="https://console") as browser:
+        sent = await browser.get("/topics?search=o")
+        assert (sent.status_code, sent.headers["location"]) == (
+            303,
+            "/login?next=%2Ftopics%3Fsearch%3Do",
+        )
+        away = await browser.get(sent.headers["location"])
+        query = dict(parse_qsl(urlsplit(away.headers["location"]).query))
+        assert query["redirect_uri"] == "https://console/login/callback"
+        provider.claims["nonce"] = query["nonce"]
+        back = await browser.get(f"/login/callback?code=c&state={query['state']}")
+        assert back.status_code == 200
+        assert 'content="0; url=/topics?search=o"' in back.text
+        session = (await browser.get("/api/v1/session")).json()
+        assert (session["user"], session["role"], session["login"]) == ("ada", "operate", "oidc")
+        again = await browser.get(f"/login/callback?code=c&state={query['state']}")
+        assert again.status_code == 403
+        bearer = {"authorization": f"Bearer {provider.token()}"}
+    async with httpx.AsyncClient(transport=transport, base_url="https://console") as program:
+        named = (await program.get("/api/v1/session", headers=bearer)).json()
+        assert named["user"] == "ada"
+        unknown = (
+            await program.get("/api/v1/session", headers={"authorization": "Bearer x"})
+        ).json()
+        assert unknown["user"] is None
+    await console.close()
