@@ -4,6 +4,7 @@ import asyncio
 import ctypes
 import errno
 import gc
+import logging
 import signal
 import socket
 import sys
@@ -80,7 +81,10 @@ async def serve(settings: ConsoleSettings, listening: socket.socket) -> int:
     def stop(number: signal.Signals) -> None:
         received.append(number)
         server.should_exit = True
-        server.force_exit = len(received) > 1
+        # Ctrl-C on `barnabas up --console` is SIGINT for both processes; `up` then sends SIGTERM.
+        server.force_exit = received.count(number) > 1
+        if server.force_exit:
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of cancelled tasks
 
     loop = asyncio.get_running_loop()
     serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - without its signals

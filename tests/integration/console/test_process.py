@@ -28,9 +28,11 @@ def test_memory_port_and_ctrl_c(broker, capsys):
         assert main(["console", "-b", broker.bootstrap_servers, "--port", port]) == 1
         assert f"port {port} is in use; try --port {int(port) + 1}" in capsys.readouterr().err
         running.process.send_signal(signal.SIGINT)
+        running.process.send_signal(signal.SIGTERM)  # as `barnabas up --console` does
         assert running.process.wait(20) == 130
     finally:
         running.stop()
+    assert running.errors == ""
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,12 @@ class ConsoleProcess:
         if not line.startswith("console at "):
             raise AssertionError(f"{line!r}: {self.process.stderr.read()}")
         self.url = line.split()[-1]
-        self._drain = threading.Thread(target=self.process.stderr.read, daemon=True)
+        self.errors = ""
+        self._drain = threading.Thread(target=self._read_errors, daemon=True)
         self._drain.start()
+
+    def _read_errors(self):
+        self.errors = self.process.stderr.read()
 
     def api(self, method, path, body=None):
         request = urllib.request.Request(
