@@ -42,6 +42,7 @@ def test_a_group_shows_partitions_members_and_rebalances(browser, group):
     name, _ = group
     browser.open(f"/groups/{name}")
     browser.shows("Lag in time")
+    assert browser.driver.title == f"{name} · Barnabas"
     browser.wait(lambda: browser.find('[data-fact="Lag"]').text == "12")
     browser.picture("group")
     browser.tab("Members")

@@ -54,7 +54,7 @@ class Site:
         async def handle(request: Request) -> None:
             await self._show(request, title, build, parents)
 
-        ui.page(path, title=f"{title.partition('{')[0].strip() or 'Topic'} · Barnabas")(handle)
+        ui.page(path)(handle)
 
     async def _show(
         self, request: Request, title: str, build: BuildPage, parents: Sequence[Breadcrumb]
@@ -72,6 +72,7 @@ class Site:
             zookeeper=self._console.settings.zookeeper,
             may_log_out=self._console.sessions.find(cookie_of(request.headers)) is not None,
         )
+        ui.page_title(f"{view.title} · Barnabas")
         content = draw_frame(view, parents, request.cookies.get("console_theme"))
         with content:
             waiting = ui.spinner(size="lg").props('aria-label="loading"')
