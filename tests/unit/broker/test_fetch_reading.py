@@ -50,17 +50,25 @@ class Session:
 
     def fetch(self, offset=None, replica_epoch=5):
         """The partitions of the response; without an offset nothing changed since the last."""
-        targets = []
-        if offset is not None:
-            targets = [SessionPartition(None, TOPIC_ID, TP.partition)]
-            targets[0].fetch_offset, targets[0].max_bytes = offset, 100
-            targets[0].log_start_offset = 0
+        job = self.job([] if offset is None else [offset], replica_epoch)
+        self.reads = 0
+        job.read()
+        response = job.response()
+        self._id, self._epoch = response.session_id, self._epoch + 1
+        return [data for topic in response.responses for data in topic.partitions]
+
+    def job(self, offsets, replica_epoch=5):
+        """A request that names the partition with each of these offsets."""
+        targets = [SessionPartition(None, TOPIC_ID, TP.partition) for _ in offsets]
+        for target, offset in zip(targets, offsets, strict=True):
+            target.fetch_offset, target.max_bytes = offset, 100
+            target.log_start_offset = 0
         request = FetchRequest(
             replica_state=ReplicaState(self._sender, replica_epoch), min_bytes=1, max_bytes=1000
         )
         plan = self._cache.plan(FetchSessionRequest(self._id, self._epoch, True, targets), 0)
         assert plan.error is ErrorCode.NONE
-        job = FetchJob(
+        return FetchJob(
             SimpleNamespace(
                 services=self._services(),
                 connection=SimpleNamespace(listener_name="PLAINTEXT"),
@@ -69,11 +77,6 @@ class Session:
             request,
             plan,
         )
-        self.reads = 0
-        job.read()
-        response = job.response()
-        self._id, self._epoch = response.session_id, self._epoch + 1
-        return [data for topic in response.responses for data in topic.partitions]
 
     @property
     def progress(self):
@@ -114,6 +117,21 @@ def test_the_high_watermark_is_sent_once(follower):
     assert data.high_watermark == 1
     assert follower.fetch() == []
     assert follower.reads == 0
+
+
+def test_a_change_without_new_records_wakes_no_waiting_fetch(follower):
+    job = follower.job([0])
+    (partition,) = job.wait_for()
+    assert not job.may_have_enough(partition)
+    follower.replica.append("a")
+    assert job.may_have_enough(partition)
+
+
+def test_a_waiting_fetch_that_names_a_partition_twice_is_read_again(follower):
+    follower.replica.append("a")
+    job = follower.job([0, 1])
+    (partition,) = job.wait_for()
+    assert job.may_have_enough(partition)
 
 
 def test_a_follower_outside_the_isr_is_read_so_that_it_can_join(follower):
