@@ -99,6 +99,7 @@ LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {
     ApiKey.ALTER_CONFIGS: (("resources", "configs"),),
     ApiKey.CREATE_ACLS: (("creations",),),
     ApiKey.DELETE_ACLS: (("filters",),),
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: (("components",),),
     ApiKey.ALTER_CLIENT_QUOTAS: (("entries", "ops"),),
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (("deletions",), ("upsertions",)),
     ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (("users",),),
