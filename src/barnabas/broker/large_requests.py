@@ -88,6 +88,7 @@ LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {
     ApiKey.SYNC_GROUP: (("assignments",),),
     ApiKey.LEAVE_GROUP: (("members",),),
     ApiKey.LIST_GROUPS: (("states_filter",), ("types_filter",)),
+    ApiKey.LIST_TRANSACTIONS: (("state_filters",), ("producer_id_filters",)),
     ApiKey.DELETE_GROUPS: (("groups_names",),),
     ApiKey.DESCRIBE_GROUPS: (("groups",),),
     ApiKey.CONSUMER_GROUP_DESCRIBE: (("group_ids",),),
