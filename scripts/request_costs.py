@@ -1,11 +1,12 @@
 """Measures the most expensive 1 MB request of every API and writes the table in docs/promises.md.
 
 Candidates are made from the declarations of each request: every array, at any depth, is filled with
-as many elements as fit into the size, all equal or all different; byte fields are
-filled too, and Produce gets record batches that decompress to much. Each is sent to a broker in
-this process. The loop time is the CPU time of the longest single callback of the event loop, which
-is the time for which other clients wait; time on a loaded machine would say nothing. The peak
-memory is that of Python's allocations, measured in a second run of the worst candidate.
+as many elements as fit into the size, all equal or all different, and with as many different
+elements as a broker serves (`SPARE_ELEMENTS`). Byte fields are filled too, and Produce gets record
+batches that decompress to much. Each is sent to a broker in this process. The loop time is the CPU
+time of the longest single callback of the event loop, which is the time for which other clients
+wait; time on a loaded machine would say nothing. The peak memory is that of Python's allocations,
+measured in a second run of the worst candidate.
 
 The newest version of each API is measured, and the oldest one if its arrays differ.
 
@@ -31,6 +32,7 @@ from typing import Any, Self
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handlers import HANDLERS
+from barnabas.broker.large_requests import SPARE_ELEMENTS
 from barnabas.model.records import Codec
 from barnabas.records.batch import write_crc
 from barnabas.records.builder import build_batch
@@ -128,17 +130,14 @@ def candidates(api: ApiKey, versions: tuple[int, int], size: int) -> Iterator[Ca
     made = request_class(int(api))
     newest = set(_array_paths(made, versions[1]))
     for version in sorted(set(versions)):
-        kinds = ("equal", "different") if version == versions[1] else ("different",)
+        kinds = [("different", sys.maxsize), ("different", SPARE_ELEMENTS)]
+        if version == versions[1]:
+            kinds.append(("equal", sys.maxsize))
         for path in _array_paths(made, version):
             if version != versions[1] and path in newest:
                 continue
-            for kind in kinds:
-                message = _filled(made, path, version, size, kind)
-                if message is not None:
-                    count = len(_array_at(message, path))
-                    what = f"{count:,} {kind} {'.'.join(path)}"
-                    yield Candidate(what, version, frame_of(message, version))
-                    del message
+            for kind, most in kinds:
+                yield from _array_candidate(made, path, version, size, kind, most)
         for path in _bytes_paths(made, version):
             blob = frame_of(_blob(made, path, size), version)
             yield Candidate(f"{'.'.join(path)} of {size:,} bytes", version, blob)
@@ -149,6 +148,15 @@ def candidates(api: ApiKey, versions: tuple[int, int], size: int) -> Iterator[Ca
             what = f"{codec} batch of {len(records):,} bytes, {_DECOMPRESSED >> 20} MB of records"
             version = min(versions[1], 9)
             yield Candidate(what, version, frame_of(message, version))
+
+
+def _array_candidate(
+    made: type[Any], path: tuple[str, ...], version: int, size: int, kind: str, most: int
+) -> Iterator[Candidate]:
+    message = _filled(made, path, version, size, kind, most)
+    if message is not None:
+        what = f"{len(_array_at(message, path)):,} {kind} {'.'.join(path)}"
+        yield Candidate(what, version, frame_of(message, version))
 
 
 def _fields(made: type[WireStruct], version: int) -> Iterator[tuple[str, str]]:
@@ -249,7 +257,7 @@ def _element(made: type[WireStruct], kind: str, number: int) -> Any:
 
 
 def _filled(
-    made: type[Any], path: tuple[str, ...], version: int, size: int, kind: str
+    made: type[Any], path: tuple[str, ...], version: int, size: int, kind: str, most: int
 ) -> Message | None:
     """The message with its array filled up to `size` bytes, or None if it cannot be encoded."""
     make = _element_maker(made, path, kind)
@@ -260,7 +268,7 @@ def _filled(
     except Exception:  # noqa: BLE001 - a kind of element that this version does not have
         return None
     each = (large - small) / (sample - 1)
-    count = max(int((size - small) / each), 1) if each else sample
+    count = min(max(int((size - small) / each), 1) if each else sample, most)
     first = make(0)
     different = kind == "different"
     items = [make(n) for n in range(count)] if different else [first] * count

@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import trustme
@@ -24,8 +25,8 @@ class Authority:
         self.file = str(directory / "ca.pem")
         self._ca.cert_pem.write_to_path(self.file)
 
-    def issue(self, name):
-        leaf = self._ca.issue_cert("127.0.0.1", "localhost")
+    def issue(self, name, **validity):
+        leaf = self._ca.issue_cert("127.0.0.1", "localhost", **validity)
         path = self.directory / name
         leaf.private_key_and_cert_chain_pem.write_to_path(str(path))
         return leaf
@@ -86,6 +87,14 @@ def test_a_changed_file_is_used_by_new_connections(broker, authority, tmp_path, 
     authority.issue("broker.pem")
     wait_for(lambda: served(broker, authority) != renewed)
     assert caplog.text.count("keeps its certificate") == 1
+
+
+def test_a_certificate_that_expires_is_logged(broker, authority, caplog):
+    assert "expire" not in caplog.text
+    authority.issue("broker.pem", not_after=datetime(2020, 1, 1, tzinfo=UTC))
+    wait_for(lambda: "certificate of listener SSL expired on 2020-01-01" in caplog.text)
+    authority.issue("broker.pem", not_after=datetime.now(UTC) + timedelta(days=7))
+    wait_for(lambda: "certificate of listener SSL expires on" in caplog.text)
 
 
 def test_dynamic_settings(broker, authority, tmp_path):

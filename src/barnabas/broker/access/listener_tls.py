@@ -2,12 +2,14 @@
 
 A change of the files, or of the listener's settings by IncrementalAlterConfigs, is applied to new
 connections; existing connections keep the certificate they were opened with. If the new files or
-settings cannot be loaded, the broker logs the reason and continues to use the old certificate.
+settings cannot be loaded, the broker logs the reason and continues to use the old certificate. It
+warns about a certificate that has expired or will expire soon.
 """
 
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from barnabas.broker.config import listener_key_name
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
+from barnabas.net.certificate_dates import own_certificate_end
 from barnabas.net.tls_context import (
     ReloadableClientContext,
     TlsSettings,
@@ -25,6 +28,8 @@ _logger = logging.getLogger("barnabas.broker")
 
 FILE_CHECK_MS = 1000
 """Interval at which the files are checked for changes."""
+
+EXPIRY_WARNING_DAYS = 14
 
 Lookup = Callable[[str], Any]
 """Returns the value of a key for one listener."""
@@ -43,6 +48,7 @@ class ListenerCertificates:
         self._settings = self._current()
         self._signature = _signature(self._settings)
         self.context = server_context(self._settings)
+        self._warn_of_expiry()
 
     def check(self, changed: Mapping[str, str]) -> None:
         """Raises ConfigError if the listener could not use these dynamic values of the broker."""
@@ -65,7 +71,15 @@ class ListenerCertificates:
             _logger.error(line, self.listener, error)
             return False
         _logger.info("listener %s uses new certificates", self.listener)
+        self._warn_of_expiry()
         return True
+
+    def _warn_of_expiry(self) -> None:
+        end = own_certificate_end(self._settings)
+        if end is not None and end < datetime.now(UTC) + timedelta(days=EXPIRY_WARNING_DAYS):
+            verb = "expired" if end < datetime.now(UTC) else "expires"
+            line = "the certificate of listener %s %s on %s; clients will refuse it"
+            _logger.warning(line, self.listener, verb, end.isoformat(" ", "minutes"))
 
     @property
     def client_settings(self) -> TlsSettings:
