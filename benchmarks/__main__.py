@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-from benchmarks import peer, plots
+from benchmarks import plots
 from benchmarks.report import RESULTS, Figure, Report, load, markdown, summary
 
 SUITES = (
@@ -25,8 +25,6 @@ SUITES = (
     "spark",
     "streams",
 )
-NEED_ADDRESS = frozenset({"small_requests"})
-"""Suites that read the address of a running peer from `peer.PEER` when they are imported."""
 QUICK_SUITES = ("matrix", "fixed_rate", "growth", "several_cores")
 QUICK = {
     "BARNABAS_BENCH_QUICK": "1",
@@ -68,20 +66,11 @@ def _run(names: list[str], *, quick: bool) -> None:
         print(f"{name}:", flush=True)
         report = Report(name)
         try:
-            _run_suite(name, report)
+            importlib.import_module(f"benchmarks.{name}").run(report)
         finally:
             print(f"  saved to {report.save()}")
         figures += report.figures
     print(summary(figures))
-
-
-def _run_suite(name: str, report: Report) -> None:
-    if name not in NEED_ADDRESS:
-        importlib.import_module(f"benchmarks.{name}").run(report)
-        return
-    with peer.peer_address() as address:
-        peer.PEER = address
-        importlib.import_module(f"benchmarks.{name}").run(report)
 
 
 def _draw() -> None:

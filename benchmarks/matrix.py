@@ -5,7 +5,8 @@
 `BARNABAS_BENCH_PEER` names another broker: host:port, or a directory with the jars of an Apache
 Kafka, which is then started here. Without it only clients are compared.
 `BARNABAS_BENCH_CELLS` selects cells by a regular expression on their names, and
-`BARNABAS_BENCH_COMPARE=clients` or `brokers` one comparison. The results of a selection replace the
+`BARNABAS_BENCH_COMPARE=clients` or `brokers` one comparison; `BARNABAS_BENCH_CLIENTS` selects
+clients by their names, separated by commas. The results of a selection replace the
 same cells in the JSON file of the last run. `BARNABAS_BENCH_TURNS` and `BARNABAS_BENCH_SCALE` set
 the number of turns and of records.
 """
@@ -30,6 +31,7 @@ from benchmarks.workload import Job, Workload
 TURNS = int(os.environ.get("BARNABAS_BENCH_TURNS", "5"))
 SCALE = float(os.environ.get("BARNABAS_BENCH_SCALE", "1"))
 SELECTED = os.environ.get("BARNABAS_BENCH_CELLS", "")
+CLIENTS = os.environ.get("BARNABAS_BENCH_CLIENTS", "")
 COMPARE = os.environ.get("BARNABAS_BENCH_COMPARE", "clients,brokers").split(",")
 QUICK = os.environ.get("BARNABAS_BENCH_QUICK", "") == "1"
 TIMEOUT = 300
@@ -48,7 +50,7 @@ Turns = dict[str, list[Turn]]
 
 
 def run(report: Report) -> None:
-    report.merge = bool(SELECTED)
+    report.merge = bool(SELECTED or CLIENTS)
     with sides() as found:
         if "clients" in COMPARE:
             for cell in _chosen(client_cells()):
@@ -62,10 +64,16 @@ def run(report: Report) -> None:
 
 
 def _chosen(cells: list[Cell]) -> list[Cell]:
-    chosen = [cell for cell in cells if re.search(SELECTED, cell.name)]
+    chosen = [_with_chosen_clients(cell) for cell in cells if re.search(SELECTED, cell.name)]
     if QUICK:
         return [replace(cell, clients=cell.clients[:3]) for cell in chosen if cell.quick]
     return chosen
+
+
+def _with_chosen_clients(cell: Cell) -> Cell:
+    if not CLIENTS:
+        return cell
+    return replace(cell, clients=tuple(name for name in cell.clients if name in CLIENTS.split(",")))
 
 
 def _warm_up(side: Side) -> None:

@@ -18,6 +18,9 @@ SECURITY = ("tls", "sasl")
 PROCESSES = 8
 SETTINGS = ("defaults", "tuned")
 READS = ("iterate", "batch", "arrow")
+BATCHES = ("16 KB", "1 record")
+POLL = "barnabas poll"
+"""Our `poll()` in the cell of another way to read."""
 
 CLIENTS = ("confluent", "barnabas", "asyncio", "aiokafka", "kafka-python")
 """The first three are measured in the quick form."""
@@ -28,6 +31,9 @@ RECORDS = {10: 300_000, 100: 300_000, 1_000: 100_000, 10_000: 20_000, 1_000_000:
 SPEED = {"aiokafka": 0.1, "kafka-python": 0.05}
 READ_SPEED = {"aiokafka": 0.5, "kafka-python": 0.25}
 """Share of the records that a slower client sends or reads, so that its turns take as long."""
+
+SINGLE_RECORD_SHARE = 0.2
+"""Share of the records in cells with batches of one record, as each is written by a request."""
 
 QUICK = frozenset(
     {
@@ -72,8 +78,13 @@ class Cell:
         """Records of one turn, by all processes together."""
         load = self.workload
         speed = SPEED if load.operation == "produce" else READ_SPEED
-        # Fetches of 16 MB: with fewer records most of them would be fetched before the time starts.
-        more = 5 if load.tuned and load.operation != "produce" else 1
+        more = 1.0
+        if load.tuned and load.operation != "produce":
+            more = 5.0  # fetches of 16 MB: the first of them does not count
+        elif load.operation in ("batch", "arrow"):
+            more = 3.0  # some million records a second
+        if load.batches == "1 record":
+            more *= SINGLE_RECORD_SHARE
         return max(int(RECORDS[load.size] * more * speed.get(client, 1.0)), 100)
 
 
@@ -88,6 +99,7 @@ def workloads() -> Iterator[Workload]:
             yield from (replace(plain, size=size) for size in SIZES)
             if operation == "arrow":
                 yield from (replace(plain, codec=codec) for codec in CODECS)
+                yield from _arrow_batches(plain)
                 continue
             contents = CONTENTS if operation == "produce" else CONTENTS[:2]
             yield from (replace(plain, content=content) for content in contents)
@@ -97,6 +109,13 @@ def workloads() -> Iterator[Workload]:
             yield from (replace(plain, partitions=count) for count in PARTITIONS)
             yield from (replace(plain, security=security) for security in SECURITY)
             yield replace(plain, partitions=PROCESSES, processes=PROCESSES)
+
+
+def _arrow_batches(plain: Workload) -> Iterator[Workload]:
+    """Batches of Java producers at their defaults with each codec, and batches of one record."""
+    for codec in ("none", *CODECS):
+        yield replace(plain, codec=codec, batches="16 KB")
+    yield replace(plain, batches="1 record")
 
 
 def client_cells() -> list[Cell]:
@@ -116,7 +135,9 @@ def _is_plain(load: Workload) -> bool:
 
 def _clients(load: Workload) -> tuple[str, ...]:
     if load.operation == "arrow":
-        return ("barnabas",)
+        return ("barnabas", POLL)
+    if load.operation == "iterate" and _is_plain(load):
+        return (*CLIENTS, POLL)
     if load.processes > 1 or load.partitions > 100:
         return ("confluent", "barnabas", "asyncio")
     return CLIENTS
@@ -124,14 +145,17 @@ def _clients(load: Workload) -> tuple[str, ...]:
 
 def _goals(load: Workload) -> tuple[Goal, ...]:
     if load.operation == "arrow":
-        return ()
+        return (Goal("barnabas", POLL, 1.2 if load.batches == "1 record" else 2.0),)
     least = {"produce": _produce_goal(load), "iterate": 2.0, "batch": 2.5, "group": 1.0}
     if load.tuned:
         least = dict.fromkeys(least, 1.0)
     goals = [Goal("barnabas", "confluent", least[load.operation])]
     if load.operation == "produce" and "aiokafka" in _clients(load) and not load.tuned:
         goals.append(Goal("barnabas", "aiokafka", 8.0 if load.size <= 1_000 else 1.0))
-    return (*goals, Goal("asyncio", "barnabas", 0.8))
+    goals.append(Goal("asyncio", "barnabas", 0.8))
+    if POLL in _clients(load):
+        goals.append(Goal("barnabas", POLL, 0.8))
+    return tuple(goals)
 
 
 def _produce_goal(load: Workload) -> float:

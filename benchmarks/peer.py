@@ -70,19 +70,6 @@ def sides() -> Iterator[list[Side]]:
 
 
 @contextmanager
-def peer_address() -> Iterator[str]:
-    """host:port of the peer, which is started if only its jars are given; empty without one."""
-    if not Path(PEER).is_dir() or not PEER:
-        yield PEER
-        return
-    with (
-        tempfile.TemporaryDirectory(prefix="barnabas-bench-") as directory,
-        apache_kafka(Path(directory), Path(PEER)) as side,
-    ):
-        yield side.addresses["plaintext"]
-
-
-@contextmanager
 def our_broker(directory: Path) -> Iterator[Side]:
     home = directory / "ours"
     home.mkdir()

@@ -2,80 +2,80 @@
 
     python -m benchmarks small_requests
 
-`BARNABAS_BENCH_PEER=host:port` measures another broker on this machine in turns with ours, such as
-Apache Kafka; it must create topics by itself. The CPU time is that of the broker's process while
-the driver counts; it does not depend on the driver as the rate does.
+`BARNABAS_BENCH_PEER` names another broker (see `matrix`), which is measured in turns with ours. The
+CPU time is that of the broker's process while the driver counts; it does not depend on the driver
+as the rate does. A figure is the median of the turns; a first turn, which is not counted, lets a
+broker in Java compile its code.
 """
 
+import os
 import uuid
-
-import psutil
+from collections.abc import Iterator
+from statistics import median
+from typing import NamedTuple
 
 from benchmarks.broker import drive
-from benchmarks.broker_process import broker
-from benchmarks.peer import PEER
+from benchmarks.peer import Side, sides
 from benchmarks.report import Report
 
-CONNECTIONS = (1, 40, 200, 1000)
+CONNECTIONS = (1, 100, 1000)
 MODES = ("requests", "fetches")
 SYNC_RECORDS = 5000
 RECORD_BYTES = 100
-ROUNDS = 3
+TURNS = int(os.environ.get("BARNABAS_BENCH_TURNS", "5"))
+
+
+class Measure(NamedTuple):
+    """One value of a turn; the goal is the ratio to the peer."""
+
+    name: str
+    unit: str
+    goal: str
+
+
+Turn = dict[Measure, float]
 
 
 def run(report: Report) -> None:
-    with broker() as server:
-        names = {server.address: "barnabas"} | ({PEER: "peer"} if PEER else {})
-        found: dict[str, dict[str, list[float]]] = {address: {} for address in names}
-        for _ in range(ROUNDS):
-            for address in names:
-                _round(address, found[address])
-    for measure, unit in _measures():
-        ours = _middle(found[server.address][measure])
-        if not PEER:
-            report.add(measure, ours, unit)
-            continue
-        theirs = _middle(found[PEER][measure])
-        report.add(f"peer: {measure}", theirs, unit)
-        report.add(measure, ours, unit, beside="peer", ratio=ours / theirs)
+    with sides() as found:
+        turns: dict[str, list[Turn]] = {side.name: [] for side in found}
+        for number in range(TURNS + (1 if len(found) > 1 else 0)):
+            for side in found if number % 2 else found[::-1]:
+                turns[side.name].append(dict(_turn(side)))
+    counted = [taken[-TURNS:] for taken in turns.values()]
+    for measure in counted[0][0]:
+        _report(report, measure, [median(turn[measure] for turn in taken) for taken in counted])
 
 
-def _measures() -> list[tuple[str, str]]:
-    by_connections = [
-        (f"{count} connections: {name}{what}", unit)
-        for count in CONNECTIONS
-        for name in MODES
-        for what, unit in (("", "1/s"), (", broker CPU", "us/request"))
-    ]
-    return [*by_connections, ("synchronous produce p50", "us"), ("synchronous produce p99", "us")]
+def _report(report: Report, measure: Measure, values: list[float]) -> None:
+    if len(values) == 1:
+        report.add(measure.name, values[0], measure.unit)
+        return
+    ours, theirs = values
+    report.add(f"peer: {measure.name}", theirs, measure.unit)
+    report.add(
+        measure.name,
+        ours,
+        measure.unit,
+        beside="peer",
+        ratio=ours / theirs,
+        goal=measure.goal,
+    )
 
 
-def _round(address: str, found: dict[str, list[float]]) -> None:
-    process = _listening_process(address)
+def _turn(side: Side) -> Iterator[tuple[Measure, float]]:
+    address, pid = side.addresses["plaintext"], side.process.pid
     for count in CONNECTIONS:
         for mode in MODES:
-            topic = f"bench-{uuid.uuid4().hex}"
-            figures = drive("raw_driver", mode, address, topic, count, RECORD_BYTES, process.pid)
-            served, spent = figures["count"], figures["broker_cpu_seconds"]
-            _add(found, f"{count} connections: {mode}", served / figures["seconds"])
-            _add(found, f"{count} connections: {mode}, broker CPU", spent / served * 1e6)
-    topic = f"bench-{uuid.uuid4().hex}"
-    figures = drive("confluent_driver", "sync", address, topic, SYNC_RECORDS, RECORD_BYTES)
+            figures = drive("raw_driver", mode, address, _topic(), count, RECORD_BYTES, pid)
+            name, served = f"{count} connections: {mode}", figures["count"]
+            yield Measure(name, "1/s", ">= 1"), served / figures["seconds"]
+            spent_us = figures["broker_cpu_seconds"] / served * 1e6
+            yield Measure(f"{name}, broker CPU", "us/request", "<= 1"), spent_us
+    figures = drive("confluent_driver", "sync", address, _topic(), SYNC_RECORDS, RECORD_BYTES)
     for name in ("p50", "p99"):
-        _add(found, f"synchronous produce {name}", figures[f"{name}_us"])
+        yield Measure(f"synchronous produce {name}", "us", "<= 1"), figures[f"{name}_us"]
 
 
-def _listening_process(address: str) -> psutil.Process:
-    port = int(address.rsplit(":", 1)[1])
-    for connection in psutil.net_connections("tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
-            return psutil.Process(connection.pid)
-    raise RuntimeError(f"no process on this machine listens on {address}")
-
-
-def _add(found: dict[str, list[float]], name: str, value: float) -> None:
-    found.setdefault(name, []).append(value)
-
-
-def _middle(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
+def _topic() -> str:
+    return f"bench-{uuid.uuid4().hex}"

@@ -34,6 +34,8 @@ class Workload:
     processes: int = 1
     settings: str = "defaults"
     """defaults or tuned: 1 MB batches, 16 MB fetches."""
+    batches: str = ""
+    """Size of the batches that are read: "16 KB", "1 record"; empty for those of the writer."""
     client: str = "barnabas"
 
     def of_client(self, client: str) -> Self:
@@ -47,6 +49,7 @@ class Workload:
         parts += [f"{self.partitions} partitions"] if self.partitions > 1 else []
         parts += [self.security] if self.security != "plaintext" else []
         parts += [f"{self.processes} processes"] if self.processes > 1 else []
+        parts += [f"batches of {self.batches}"] if self.batches else []
         return ", ".join([*parts, self.settings])
 
     @property

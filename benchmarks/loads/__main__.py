@@ -14,6 +14,7 @@ from benchmarks.workload import Job
 
 MODULES = {
     "barnabas": "barnabas_load",
+    "barnabas poll": "barnabas_load",
     "asyncio": "asyncio_load",
     "confluent": "confluent_load",
     "aiokafka": "aiokafka_load",

@@ -1,4 +1,6 @@
-"""Our blocking clients."""
+"""Our blocking clients. The client `barnabas poll` reads with `poll()` in every cell."""
+
+from collections.abc import Callable
 
 from barnabas import Consumer, Producer
 from benchmarks.loads.stopwatch import Stopwatch
@@ -78,10 +80,14 @@ def consume(job: Job, watch: Stopwatch) -> None:
             consumer.subscribe([job.topic])
         else:
             consumer.assign([(job.topic, number) for number in range(job.workload.partitions)])
-        {"iterate": _iterate, "arrow": _arrow}.get(job.workload.operation, _poll)(
-            consumer, job, watch
-        )
+        _reader(job)(consumer, job, watch)
         watch.stop()
+
+
+def _reader(job: Job) -> Callable[[Consumer, Job, Stopwatch], None]:
+    if job.workload.client == "barnabas poll":
+        return _poll
+    return {"iterate": _iterate, "arrow": _arrow}.get(job.workload.operation, _poll)
 
 
 def _iterate(consumer: Consumer, job: Job, watch: Stopwatch) -> None:

@@ -20,6 +20,10 @@ def producer_config(job: Job) -> dict[str, Any]:
             # Small enough to reuse memory: with room for all records its rate is a half.
             "queue.buffering.max.kbytes": 8_000,
         }
+    if load.batches:
+        config |= {"1 record": {"batch.num.messages": 1}, "16 KB": {"batch.size": 16_384}}[
+            load.batches
+        ]
     if load.size > BATCH_BYTES // 2:
         config["message.max.bytes"] = 2 * load.size
     if load.codec != "none":

@@ -9,6 +9,7 @@ from benchmarks.matrix_cells import (
     CLIENTS,
     CONTENTS,
     PARTITIONS,
+    POLL,
     PROCESSES,
     QUICK,
     SECURITY,
@@ -64,7 +65,7 @@ def test_a_goal_compares_clients_of_its_cell():
 
 
 def test_every_client_has_a_module_and_records_for_each_size():
-    assert set(MODULES) == set(CLIENTS)
+    assert set(MODULES) == {*CLIENTS, POLL}
     for cell in client_cells():
         assert all(cell.records(client) >= 100 for client in cell.clients)
 
@@ -75,10 +76,11 @@ def test_every_client_has_a_module_and_records_for_each_size():
         (Workload("produce"), [1.5, 8, 0.8]),
         (Workload("produce", content="keys"), [1, 8, 0.8]),
         (Workload("produce", size=10_000), [1, 1, 0.8]),
-        (Workload("iterate"), [2, 0.8]),
+        (Workload("iterate"), [2, 0.8, 0.8]),
         (Workload("batch"), [2.5, 0.8]),
         (Workload("batch", settings="tuned"), [1, 0.8]),
-        (Workload("arrow"), []),
+        (Workload("arrow"), [2]),
+        (Workload("arrow", batches="1 record"), [1.2]),
     ],
 )
 def test_goals(load, goals):
