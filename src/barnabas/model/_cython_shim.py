@@ -32,7 +32,7 @@ class _NoGil:
 
 
 nogil = _NoGil()
-cclass = final = cfunc = inline = no_gc = _same
+cclass = final = cfunc = ccall = inline = no_gc = _same
 freelist = exceptval = boundscheck = wraparound = _same_with_option
 
 

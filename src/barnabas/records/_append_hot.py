@@ -100,19 +100,8 @@ class RecordAppender:
     """Appends records to one batch body. Not thread-safe: its owner has the lock.
 
     Lifecycle: append until full, `take()` once, then drop it. `size` counts the header's 61 bytes.
+    The attributes are declared in the `.pxd`, which `_send_hot` uses too.
     """
-
-    _array: bytearray
-    _data: cython.p_uchar
-    _capacity: cython.Py_ssize_t
-    _size: cython.Py_ssize_t
-    _count: cython.int
-    _largest: cython.Py_ssize_t
-    _next_delta: cython.int
-    _based: cython.bint
-    _taken: cython.bint
-    _base_timestamp: cython.longlong
-    _max_timestamp: cython.longlong
 
     def __init__(
         self, capacity: cython.Py_ssize_t = 1024, base_timestamp: int | None = None
@@ -180,6 +169,8 @@ class RecordAppender:
         self._next_delta = offset_delta
         return self.append(timestamp_ms, key, value, headers)
 
+    @cython.ccall
+    @cython.exceptval(-2)
     def try_append(
         self,
         timestamp_ms: cython.longlong,
@@ -187,7 +178,7 @@ class RecordAppender:
         value: BytesLike | None,
         headers: Iterable[tuple[str, BytesLike | None]],
         limit: cython.Py_ssize_t,
-    ) -> int:
+    ) -> cython.int:
         """Appends a record; returns -1 without effect if the batch would exceed `limit` bytes.
 
         The first record is always appended: a record larger than the limit has its own batch.

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from random import randrange
 
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.producer._futures_hot import SendFuture
+from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.metrics import ProducerMeters
 from barnabas.clients.producer.settings import ProducerSettings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.metrics.metric_types import MetricValues
-from barnabas.clients.producer._send_hot import Delivery, SendFuture
+from barnabas.clients.producer._futures_hot import Delivery, SendFuture
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
@@ -70,19 +70,21 @@ class Producer:
         on the event loop.
         """
         appender = self._topics.get(topic)
-        future = None
+        delivery = None
         try:
             if appender is not None and self._core.direct:
-                future = appender.try_send(key, value, headers, partition, timestamp)
-            if future is None:
+                delivery = appender.try_deliver(
+                    key, value, headers, partition, timestamp, self._loop
+                )
+            if delivery is None:
                 record = SentRecord(topic, value, key, list(headers), partition, timestamp)
-                future = await self._send_slowly(record)
+                delivery = Delivery(await self._send_slowly(record), self._loop)
         except (TypeError, ValueError, AttributeError):
             explain_mistake(topic, headers)
             raise
         if on_delivery is not None:
-            future.notify(on_delivery)
-        return Delivery(future, self._loop)
+            delivery.notify(on_delivery)
+        return delivery
 
     async def send_and_wait(self, topic: str, value: Any = None, **more: Any) -> RecordMetadata:
         """Sends one record and waits until it is stored; raises the error of its delivery."""

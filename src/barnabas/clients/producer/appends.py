@@ -12,7 +12,8 @@ from collections import deque
 from contextlib import suppress
 from time import monotonic, monotonic_ns
 
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.producer._futures_hot import SendFuture
+from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import RecordMaker, SentRecord, is_delivery_failure

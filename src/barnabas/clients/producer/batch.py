@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from barnabas.clients.producer._send_hot import SendFuture, run_callbacks
+from barnabas.clients.producer._futures_hot import SendFuture, run_callbacks
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender
+from barnabas.clients.producer._futures_hot import SendFuture
+from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.producer import CLOSE_SECONDS, Headers, Producer
 from barnabas.model.errors import LocalError

@@ -12,7 +12,7 @@ from barnabas.clients.core.exit_hooks import (
 )
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.metrics.metric_types import MetricValues
-from barnabas.clients.producer._send_hot import SendFuture
+from barnabas.clients.producer._futures_hot import SendFuture
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (

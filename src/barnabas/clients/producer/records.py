@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from barnabas.clients.core.serialization import Conversion, SerializationError
-from barnabas.clients.producer._send_hot import SendFuture, TopicAppender, as_bytes
+from barnabas.clients.producer._futures_hot import SendFuture
+from barnabas.clients.producer._send_hot import TopicAppender, as_bytes
 from barnabas.clients.producer.accumulator import check_size, record_bytes
 from barnabas.clients.producer.custom_partitioner import Cluster
 from barnabas.clients.producer.partitioners import (

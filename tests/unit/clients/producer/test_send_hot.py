@@ -13,8 +13,6 @@ from kafka.partitioner.default import murmur2 as kafka_python_murmur2
 
 from barnabas.clients.producer import _send_hot
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError, DeadlineError
 from barnabas.model.ids import TopicPartition
 
 PLACE = TopicPartition("t", 0)
@@ -107,62 +105,6 @@ def test_a_grown_topic_has_room_for_its_new_partitions(appender):
     assert appender.try_send(None, b"v", (), 4, None) is not None
 
 
-def test_a_future_reads_its_batchs_answer(appender):
-    first = appender.try_send(None, b"a", (), None, 11)
-    second = appender.try_send(None, b"b", (), None, 12)
-    assert not second.done()
-    appender.batch_of(0).complete(100, -1, None)
-    assert first.result(0) == ("t", 0, 100, 11)
-    assert second.result(0) == ("t", 0, 101, 12)
-
-
-def test_the_brokers_time_counts_where_it_set_one(appender):
-    future = appender.try_send(None, b"a", (), None, 11)
-    appender.batch_of(0).complete(7, 9999, None)
-    assert future.result(0).timestamp == 9999
-
-
-def test_a_failed_batch_fails_all_its_futures(appender):
-    future = appender.try_send(None, b"a", (), None, None)
-    appender.batch_of(0).complete(-1, -1, BrokerError(ErrorCode.NOT_ENOUGH_REPLICAS))
-    assert future.exception(0).code is ErrorCode.NOT_ENOUGH_REPLICAS
-    with pytest.raises(BrokerError):
-        future.result(0)
-
-
-def test_waiting_has_a_deadline_and_ends_the_linger(hot):
-    driver = IdleDriver()
-    appender = hot.TopicAppender(1, True)
-    appender.open(new_batch(driver=driver), 200)
-    future = appender.try_send(None, b"a", (), None, None)
-    with pytest.raises(DeadlineError):
-        future.result(0.001)
-    assert driver.woken == [True]
-    assert appender.batch_of(0).urgent
-
-
-def test_callbacks_come_once_before_or_after_the_answer(appender):
-    seen = []
-    future = appender.try_send(None, b"a", (), None, None)
-    future.add_done_callback(seen.append)
-    appender.batch_of(0).complete(0, -1, None)
-    future.add_done_callback(seen.append)
-    assert seen == [future, future]
-
-
-def test_futures_follow_their_records_into_a_split_batch(appender):
-    futures = [appender.try_send(None, b"v", (), None, 1) for _ in range(4)]
-    seen = []
-    futures[3].add_done_callback(lambda future: seen.append(future.result(0).offset))
-    whole, parts = appender.batch_of(0), [new_batch(), new_batch()]
-    whole.split_into([(0, parts[0]), (2, parts[1])])
-    assert not any(future.done() for future in futures)
-    parts[0].complete(10, -1, None)
-    parts[1].complete(50, -1, None)
-    assert [future.result(0).offset for future in futures] == [10, 11, 50, 51]
-    assert seen == [51]
-
-
 def test_text_is_encoded_and_other_types_need_a_serializer(appender):
     assert appender.try_send(None, "text", (), 0, None) is not None
     assert appender.partition_for(b"key") != 0
@@ -173,45 +115,17 @@ def test_text_is_encoded_and_other_types_need_a_serializer(appender):
         appender.try_send([1], b"v", (), None, None)
 
 
-def test_callbacks_follow_a_record_into_a_part_that_is_split_again(appender):
-    futures = [appender.try_send(None, b"v", (), None, 1) for _ in range(4)]
-    seen = []
-    futures[1].add_done_callback(lambda future: seen.append(future.result(0).offset))
-    whole, parts = appender.batch_of(0), [new_batch() for _ in range(4)]
-    whole.split_into([(0, parts[0]), (2, parts[1])])
-    parts[0].split_into([(0, parts[2]), (1, parts[3])])
-    parts[2].complete(10, -1, None)
-    assert seen == []
-    parts[3].complete(20, -1, None)
-    assert seen == [20]
+def test_a_future_has_the_index_and_the_time_of_its_record(appender):
+    futures = [appender.try_send(None, b"v", (), None, time) for time in (11, 12)]
+    assert [future.delta for future in futures] == [0, 1]
+    appender.batch_of(0).complete(100, -1, None)
+    assert futures[1].result(0) == ("t", 0, 101, 12)
 
 
-async def test_a_delivery_is_a_future_of_asyncio(appender, hot):
+async def test_an_asyncio_producer_gets_deliveries(appender):
     loop = asyncio.get_running_loop()
-    sent = [appender.try_send(None, b"v", (), None, 1) for _ in range(3)]
-    deliveries = [hot.Delivery(future, loop) for future in sent]
-    assert all(asyncio.isfuture(delivery) for delivery in deliveries)
-    with pytest.raises(asyncio.InvalidStateError):
-        deliveries[0].result()
-    seen = []
-    deliveries[0].add_done_callback(lambda future: seen.append(future.result().offset))
-    assert deliveries[2].cancel()
-    loop.call_soon(appender.batch_of(0).complete, 7, -1, None)
-    done, pending = await asyncio.wait(deliveries)
-    assert not pending
-    assert done == set(deliveries)
-    assert [metadata.offset for metadata in await asyncio.gather(*deliveries[:2])] == [7, 8]
-    assert (await asyncio.wait_for(deliveries[1], 5)).offset == 8
-    assert (await asyncio.shield(deliveries[1])).offset == 8
-    assert seen == [7]
-    assert deliveries[2].cancelled()
-
-
-async def test_the_error_of_a_delivery(appender, hot, caplog):
-    loop = asyncio.get_running_loop()
-    delivery = hot.Delivery(appender.try_send(None, b"v", (), None, 1), loop)
-    appender.batch_of(0).complete(-1, -1, BrokerError(ErrorCode.MESSAGE_TOO_LARGE))
-    assert delivery.done()
-    with pytest.raises(BrokerError):
-        await delivery
-    assert isinstance(delivery.exception(), BrokerError)
+    assert appender.try_deliver(None, b"v", (), 1, None, loop) is None
+    first, second = (appender.try_deliver(None, b"v", (), None, 11, loop) for _ in range(2))
+    assert first.get_loop() is loop
+    appender.batch_of(0).complete(100, -1, None)
+    assert await second == ("t", 0, 101, 11)
