@@ -9,6 +9,7 @@ The order is that of the second-chance algorithm: a use of a file sets a flag an
 an append to an open segment costs no more than before.
 """
 
+from collections import OrderedDict
 from typing import Protocol
 
 
@@ -29,7 +30,8 @@ class OpenFiles:
     __slots__ = ("_open", "limit")
 
     def __init__(self, limit: int) -> None:
-        self._open: dict[OpenFile, None] = {}
+        # Not a dict: finding its first key takes a step for each key deleted before.
+        self._open: OrderedDict[OpenFile, None] = OrderedDict()
         self.limit = max(limit, 1)
 
     def __len__(self) -> int:
@@ -50,8 +52,7 @@ class OpenFiles:
             oldest = next(iter(self._open))
             if oldest is newest or oldest.used:
                 oldest.used = False
-                del self._open[oldest]
-                self._open[oldest] = None
+                self._open.move_to_end(oldest)
             else:
                 oldest.release()
                 return
