@@ -7,11 +7,12 @@ from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts, Result
+from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.topics import Topics, TopicSpec
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import ZERO_UUID
+from barnabas.model.ids import NO_BROKER, ZERO_UUID
 from barnabas.model.topic_names import INTERNAL_TOPICS, topic_name_problem
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_cluster import (
@@ -59,6 +60,7 @@ _IDS_WITHOUT_LOOKUP = (10, 11)
 # Time that the response waits for the leaders of a new topic. Without this wait, clients would
 # repeat the request after their retry backoff.
 _CREATION_WAIT_MS = 2000
+_NO_ERROR = ErrorCode.NONE  # looked up once: it is used for each partition
 
 
 def handle_metadata(ctx: HandlerContext[MetadataPorts], request: MetadataRequest) -> Result:
@@ -84,11 +86,15 @@ def _response(
     ctx: HandlerContext[MetadataPorts], request: MetadataRequest, failed: dict[str, ErrorCode]
 ) -> MetadataResponse:
     services = ctx.services
+    brokers = _brokers(ctx)
+    reachable = {broker.node_id for broker in brokers}
     response = MetadataResponse(
-        brokers=_brokers(ctx),
+        brokers=brokers,
         cluster_id=services.cluster_id,
         controller_id=services.metadata.controller_id,
-        topics=[_topic(ctx, asked, failed) for asked in _requested_topics(ctx, request)],
+        topics=[
+            _topic(ctx, asked, failed, reachable) for asked in _requested_topics(ctx, request)
+        ],
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = ALL_ON_CLUSTER
@@ -121,7 +127,10 @@ def _brokers(ctx: HandlerContext[MetadataPorts]) -> list[MetadataResponseBroker]
 
 
 def _topic(
-    ctx: HandlerContext[MetadataPorts], asked: MetadataRequestTopic, failed: dict[str, ErrorCode]
+    ctx: HandlerContext[MetadataPorts],
+    asked: MetadataRequestTopic,
+    failed: dict[str, ErrorCode],
+    reachable: set[int],
 ) -> MetadataResponseTopic:
     metadata = ctx.services.metadata
     name = asked.name
@@ -138,7 +147,7 @@ def _topic(
         name,
         metadata.topic_id(name) or ZERO_UUID,
         name in INTERNAL_TOPICS,
-        [_partition(ctx, state) for _, state in sorted(partitions.items())],
+        [_partition(metadata, state, reachable) for _, state in sorted(partitions.items())],
     )
 
 
@@ -149,22 +158,23 @@ def _why_unknown(name: str, failed: dict[str, ErrorCode]) -> ErrorCode:
 
 
 def _partition(
-    ctx: HandlerContext[MetadataPorts], state: PartitionState
+    metadata: MetadataCache, state: PartitionState, reachable: set[int]
 ) -> MetadataResponsePartition:
-    metadata = ctx.services.metadata
-    leader = metadata.broker(state.leader)
-    reachable = leader is not None and ctx.endpoint_of(leader) is not None
-    error = ErrorCode.NONE
-    if leader is None:
-        error = ErrorCode.LEADER_NOT_AVAILABLE
-    elif not reachable:
-        error = ErrorCode.LISTENER_NOT_FOUND
-    dead = [replica for replica in state.replicas if not metadata.is_alive(replica)]
-    offline: list[int] = list(dict.fromkeys([*state.offline_replicas, *dead]))
+    """Returns a partition; `reachable` are the brokers with an address on the client's listener."""
+    leader = state.leader
+    error = _NO_ERROR
+    if leader not in reachable:
+        alive = metadata.is_alive(leader)
+        error = ErrorCode.LISTENER_NOT_FOUND if alive else ErrorCode.LEADER_NOT_AVAILABLE
+        leader = NO_BROKER
+    offline: list[int] = list(state.offline_replicas)
+    for replica in state.replicas:
+        if not metadata.is_alive(replica) and replica not in offline:
+            offline.append(replica)
     return MetadataResponsePartition(
         error,
         state.topic_partition.partition,
-        state.leader if reachable else -1,
+        leader,
         state.leader_epoch,
         list(state.replicas),
         list(state.isr),

@@ -25,6 +25,7 @@ _SWITCH_SECONDS = 0.0005
 """Time after which a thread that decodes a large request lets the loop run. With Python's default
 the loop would wait 5 ms after each of its system calls."""
 _EVERY_ADDRESS = ("", "0.0.0.0", "::")
+_NEW_OBJECTS_BEFORE_COLLECTION = 50_000
 
 
 def run_broker(
@@ -118,7 +119,7 @@ async def serve(config: BrokerConfig, started: Callable[[str], None] | None = No
     if started is not None:
         host = "localhost" if broker.host in _EVERY_ADDRESS else _shown(broker.host)
         started(f"{host}:{broker.port}")
-    gc.freeze()  # objects of the start-up exist until the end; exclude them from collections
+    _keep_collections_short()
     failed = asyncio.ensure_future(broker.failed.wait())
     ends: list[asyncio.Future[Any]] = [stopped, failed]
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
@@ -127,6 +128,16 @@ async def serve(config: BrokerConfig, started: Callable[[str], None] | None = No
     if not stopped.done():
         raise LocalError("every log directory has failed")
     return _exit_code(stopped.result())
+
+
+def _keep_collections_short() -> None:
+    """Makes collections of all objects rare: each visits the objects of all partitions.
+
+    A Metadata response of 5,000 partitions held the loop for 120 ms, 94 ms of them in such a
+    collection. Requests leave no reference cycles behind, so there is little to collect.
+    """
+    gc.freeze()  # objects of the start-up exist until the end
+    gc.set_threshold(_NEW_OBJECTS_BEFORE_COLLECTION)
 
 
 def _exit_code(number: signal.Signals) -> int:
