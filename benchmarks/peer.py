@@ -24,6 +24,7 @@ import trustme
 from cryptography.hazmat.primitives import serialization
 
 from barnabas.broker.broker_process import free_port
+from barnabas.cli.servers.local_cluster import LocalCluster, LocalClusterConfig
 from benchmarks.workload import PASSWORD, USER
 
 PEER = os.environ.get("BARNABAS_BENCH_PEER", "")
@@ -41,19 +42,20 @@ KRAFT = {
     "transaction.state.log.min.isr": 1,
 }
 
+CLUSTER = {"default.replication.factor": 3, "min.insync.replicas": 2}
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A running broker: its name, an address for each kind of security, and its process."""
+    """A running broker or cluster: its name, addresses for each kind of security, processes."""
 
     name: str
     addresses: dict[str, str]
     ca_file: str
-    process: psutil.Process
+    processes: tuple[psutil.Process, ...]
 
     def cpu_seconds(self) -> float:
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
+        return sum(_cpu_seconds(process) for process in self.processes)
 
 
 @contextmanager
@@ -65,7 +67,18 @@ def sides() -> Iterator[list[Side]]:
         if Path(PEER).is_dir() and PEER:
             found.append(stack.enter_context(apache_kafka(directory, Path(PEER))))
         elif PEER:
-            found.append(Side("peer", {"plaintext": PEER}, "", process_listening_on(PEER)))
+            found.append(Side("peer", {"plaintext": PEER}, "", (process_listening_on(PEER),)))
+        yield found
+
+
+@contextmanager
+def clusters(count: int) -> Iterator[list[Side]]:
+    """Our cluster of `count` brokers and, if the jars of Apache Kafka are given, one of it."""
+    with ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-")))
+        found = [stack.enter_context(our_cluster(directory, count))]
+        if Path(PEER).is_dir() and PEER:
+            found.append(stack.enter_context(kafka_cluster(directory, Path(PEER), count)))
         yield found
 
 
@@ -77,15 +90,57 @@ def our_broker(directory: Path) -> Iterator[Side]:
     config = _write(home, {**settings, "log.dirs": home / "data"})
     command = [sys.executable, "-m", "barnabas.cli.main", "broker", "--config", str(config)]
     with _running(command, home, addresses["plaintext"]) as process:
-        yield Side("barnabas", addresses, str(home / "ca.pem"), process)
+        yield Side("barnabas", addresses, str(home / "ca.pem"), (process,))
+
+
+@contextmanager
+def our_cluster(directory: Path, count: int) -> Iterator[Side]:
+    """ZooKeeper and brokers as `barnabas up --brokers` starts them; ZooKeeper's CPU is not counted,
+    because it does nothing while records are written and read.
+    """
+    config = LocalClusterConfig(count, "127.0.0.1", 0, directory / "our-cluster", CLUSTER)
+    with LocalCluster(config) as cluster:
+        processes = tuple(psutil.Process(broker.pid) for broker in cluster.brokers)
+        yield Side("barnabas", {"plaintext": cluster.bootstrap_servers}, "", processes)
+        cluster.stop_brokers()
+
+
+@contextmanager
+def kafka_cluster(directory: Path, jars: Path, count: int) -> Iterator[Side]:
+    """Nodes of Apache Kafka in KRaft mode, each of them broker and controller."""
+    ids = range(1, count + 1)
+    brokers = {number: f"127.0.0.1:{free_port()}" for number in ids}
+    controllers = {number: f"127.0.0.1:{free_port()}" for number in ids}
+    common = {
+        **KRAFT,
+        **CLUSTER,
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        "controller.quorum.voters": ",".join(f"{n}@{at}" for n, at in controllers.items()),
+    }
+    cluster_id = _new_cluster_id()
+    with ExitStack() as stack:
+        processes = []
+        for number, address in brokers.items():
+            home = directory / f"kafka-{number}"
+            home.mkdir()
+            own = {
+                "node.id": number,
+                "listeners": f"PLAINTEXT://{address},CONTROLLER://{controllers[number]}",
+                "advertised.listeners": f"PLAINTEXT://{address}",
+                "log.dirs": home / "data",
+            }
+            command = _formatted(jars, _write(home, {**common, **own}), cluster_id)
+            processes.append(stack.enter_context(_started(command, home)))
+        for number, (address, child) in enumerate(zip(brokers.values(), processes, strict=True), 1):
+            _wait_until_listening(child, address, directory / f"kafka-{number}")
+        found = tuple(psutil.Process(child.pid) for child in processes)
+        yield Side("kafka", {"plaintext": ",".join(brokers.values())}, "", found)
 
 
 @contextmanager
 def apache_kafka(directory: Path, jars: Path) -> Iterator[Side]:
     """An Apache Kafka of one node in KRaft mode."""
-    home, java = directory / "kafka", shutil.which("java")
-    if java is None:
-        raise RuntimeError("Apache Kafka needs Java")
+    home = directory / "kafka"
     home.mkdir()
     addresses, settings = _listeners(home)
     controller = f"127.0.0.1:{free_port()}"
@@ -93,12 +148,24 @@ def apache_kafka(directory: Path, jars: Path) -> Iterator[Side]:
     settings["listener.security.protocol.map"] += ",CONTROLLER:PLAINTEXT"
     voters = {"controller.quorum.voters": f"1@{controller}", "log.dirs": home / "data"}
     config = _write(home, {**KRAFT, **settings, **voters})
+    command = _formatted(jars, config, _new_cluster_id())
+    with _running(command, home, addresses["plaintext"]) as process:
+        yield Side("kafka", addresses, str(home / "ca.pem"), (process,))
+
+
+def _new_cluster_id() -> str:
+    return urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+
+
+def _formatted(jars: Path, config: Path, cluster_id: str) -> list[str]:
+    """Formats the storage of a node; returns the command that starts it."""
+    java = shutil.which("java")
+    if java is None:
+        raise RuntimeError("Apache Kafka needs Java")
     run = [java, HEAP, "-cp", f"{jars}/*"]
-    cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    format_command = [*run, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)]
-    subprocess.run(format_command, check=True, capture_output=True)
-    with _running([*run, "kafka.Kafka", str(config)], home, addresses["plaintext"]) as process:
-        yield Side("kafka", addresses, str(home / "ca.pem"), process)
+    tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(config)]
+    subprocess.run([*run, *tool], check=True, capture_output=True)
+    return [*run, "kafka.Kafka", str(config)]
 
 
 def process_listening_on(address: str) -> psutil.Process:
@@ -146,14 +213,25 @@ def _write(home: Path, settings: dict[str, object]) -> Path:
 
 @contextmanager
 def _running(command: list[str], home: Path, address: str) -> Iterator[psutil.Process]:
+    with _started(command, home) as child:
+        _wait_until_listening(child, address, home)
+        yield psutil.Process(child.pid)
+
+
+@contextmanager
+def _started(command: list[str], home: Path) -> "Iterator[subprocess.Popen[bytes]]":
     with (home / "log").open("wb") as log:
         child = subprocess.Popen(command, stdout=log, stderr=log)
     try:
-        _wait_until_listening(child, address, home)
-        yield psutil.Process(child.pid)
+        yield child
     finally:
         child.terminate()
         child.wait(60)
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 def _wait_until_listening(child: "subprocess.Popen[bytes]", address: str, home: Path) -> None:

@@ -64,7 +64,7 @@ def _report(report: Report, measure: Measure, values: list[float]) -> None:
 
 
 def _turn(side: Side) -> Iterator[tuple[Measure, float]]:
-    address, pid = side.addresses["plaintext"], side.process.pid
+    address, pid = side.addresses["plaintext"], side.processes[0].pid
     for count in CONNECTIONS:
         for mode in MODES:
             figures = drive("raw_driver", mode, address, _topic(), count, RECORD_BYTES, pid)

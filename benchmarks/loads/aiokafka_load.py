@@ -93,9 +93,14 @@ async def _consume(job: Job, watch: Stopwatch) -> None:
 
 
 async def _iterate(consumer: AIOKafkaConsumer, job: Job, watch: Stopwatch) -> None:
+    number, last = 0, job.count - 1
     async for _record in consumer:
-        if watch.saw(1):
+        if number == 0:
+            watch.saw(1)
+        elif number == last:
+            watch.saw(last)
             return
+        number += 1
 
 
 async def _batches(consumer: AIOKafkaConsumer, job: Job, watch: Stopwatch) -> None:

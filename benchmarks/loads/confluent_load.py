@@ -97,10 +97,15 @@ def consume(job: Job, watch: Stopwatch) -> None:
 
 
 def _iterate(consumer: Consumer, job: Job, watch: Stopwatch) -> None:
-    poll, saw = consumer.poll, watch.saw
-    while True:
-        if poll(1.0) is not None and saw(1):
-            return
+    poll, number, last = consumer.poll, 0, job.count - 1
+    while number <= last:
+        if poll(1.0) is None:
+            continue
+        if number == 0:
+            watch.saw(1)
+        elif number == last:
+            watch.saw(last)
+        number += 1
 
 
 def _batches(consumer: Consumer, job: Job, watch: Stopwatch) -> None:
