@@ -5,6 +5,7 @@ security). `loads` has one module for each client that does it.
 """
 
 import json
+import random
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -53,6 +54,11 @@ class Workload:
         return ", ".join([*parts, self.settings])
 
     @property
+    def varied(self) -> bool:
+        """Whether the values differ: a codec would compress equal ones to almost nothing."""
+        return self.codec != "none"
+
+    @property
     def tuned(self) -> bool:
         return self.settings == "tuned"
 
@@ -91,9 +97,23 @@ class Job:
 
 
 def value_of(size: int) -> bytes:
-    """Returns text as in a JSON document; codecs compress it about as well as real events."""
+    """Returns text as in a JSON document."""
     words = b'{"id": 123456, "name": "customer", "amount": 17.25, "paid": true, "items": [1, 2]}'
     return (words * (size // len(words) + 1))[:size]
+
+
+def varied_values(size: int, count: int = 1000) -> list[bytes]:
+    """Returns different texts of this size, which codecs compress to about a third."""
+    source = random.Random(1)
+    names = ("customer", "order", "payment", "shipment", "invoice", "refund")
+    values = []
+    for _ in range(count):
+        text = ""
+        while len(text) < size:
+            number, name = source.randrange(10**6), source.choice(names)
+            text += f'{{"id": {number}, "kind": "{name}", "amount": {source.random():.4f}}}'
+        values.append(text[:size].encode())
+    return values
 
 
 def on_delivery(first: object, second: object) -> None:

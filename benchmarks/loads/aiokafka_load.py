@@ -17,6 +17,7 @@ from benchmarks.workload import (
     USER,
     Job,
     value_of,
+    varied_values,
 )
 
 
@@ -51,9 +52,11 @@ async def _produce(job: Job, watch: Stopwatch) -> None:
     await producer.start()
     await producer.send_and_wait(job.topic, value)
     fields = {"headers": HEADERS} if load.content == "headers" else {}
+    values = varied_values(load.size) if load.varied else [value]
     watch.wait_for_start()
     watch.start()
     for number in range(job.count):
+        value = values[number % len(values)]
         key = KEYS[number % 1000] if load.content == "keys" else None
         future = await producer.send(job.topic, value, key, **fields)
         if load.content == "callbacks":

@@ -5,7 +5,7 @@ import asyncio
 from barnabas.aio import Consumer, Producer
 from benchmarks.loads.barnabas_load import consumer_config, fields_of, producer_config
 from benchmarks.loads.stopwatch import Stopwatch
-from benchmarks.workload import AT_ONCE, KEYS, Job, value_of
+from benchmarks.workload import AT_ONCE, KEYS, Job, value_of, varied_values
 
 
 def produce(job: Job, watch: Stopwatch) -> None:
@@ -23,6 +23,11 @@ async def _produce(job: Job, watch: Stopwatch) -> None:
         if load.content == "keys":
             for number in range(job.count):
                 await send(topic, value, KEYS[number % 1000])
+        elif load.varied:
+            values = varied_values(load.size)
+            watch.start()
+            for number in range(job.count):
+                await send(topic, values[number % 1000])
         else:
             for _ in range(job.count):
                 await send(topic, value, **fields)

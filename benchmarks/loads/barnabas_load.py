@@ -13,6 +13,7 @@ from benchmarks.workload import (
     Job,
     on_delivery,
     value_of,
+    varied_values,
 )
 
 
@@ -63,6 +64,11 @@ def produce(job: Job, watch: Stopwatch) -> None:
         if load.content == "keys":
             for number in range(job.count):
                 send(topic, value, KEYS[number % 1000])
+        elif load.varied:
+            values = varied_values(load.size)
+            watch.start()
+            for number in range(job.count):
+                send(topic, values[number % 1000])
         elif fields:
             for _ in range(job.count):
                 send(topic, value, **fields)

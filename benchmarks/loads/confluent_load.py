@@ -5,7 +5,16 @@ from typing import Any
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.loads.stopwatch import Stopwatch
-from benchmarks.workload import AT_ONCE, BATCH_BYTES, HEADERS, KEYS, Job, on_delivery, value_of
+from benchmarks.workload import (
+    AT_ONCE,
+    BATCH_BYTES,
+    HEADERS,
+    KEYS,
+    Job,
+    on_delivery,
+    value_of,
+    varied_values,
+)
 
 
 def producer_config(job: Job) -> dict[str, Any]:
@@ -64,18 +73,23 @@ def produce(job: Job, watch: Stopwatch) -> None:
     producer.produce(job.topic, value)
     producer.flush(30)
     watch.wait_for_start()
-    watch.start()
-    _send_all(producer, job, value, fields)
+    _send_all(producer, job, value, fields, watch)
     producer.flush(120)
     watch.stop()
 
 
-def _send_all(producer: Producer, job: Job, value: bytes, fields: dict[str, Any]) -> None:
+def _send_all(
+    producer: Producer, job: Job, value: bytes, fields: dict[str, Any], watch: Stopwatch
+) -> None:
     produce, poll, topic = producer.produce, producer.poll, job.topic
     keys = job.workload.content == "keys"
+    values = varied_values(job.workload.size) if job.workload.varied else []
+    watch.start()
     for number in range(job.count):
         if keys:
             fields = {"key": KEYS[number % 1000]}
+        elif values:
+            value = values[number % 1000]
         while True:
             try:
                 produce(topic, value, **fields)

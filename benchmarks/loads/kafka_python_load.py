@@ -15,6 +15,7 @@ from benchmarks.workload import (
     USER,
     Job,
     value_of,
+    varied_values,
 )
 
 
@@ -43,9 +44,11 @@ def produce(job: Job, watch: Stopwatch) -> None:
     producer, value = KafkaProducer(**config), value_of(load.size)
     producer.send(job.topic, value).get(30)
     fields = {"headers": HEADERS} if load.content == "headers" else {}
+    values = varied_values(load.size) if load.varied else [value]
     watch.wait_for_start()
     watch.start()
     for number in range(job.count):
+        value = values[number % len(values)]
         key = KEYS[number % 1000] if load.content == "keys" else None
         future = producer.send(job.topic, value, key, **fields)
         if load.content == "callbacks":

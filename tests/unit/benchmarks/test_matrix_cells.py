@@ -1,5 +1,6 @@
 """The declaration of the matrix: every axis is there, and every cell has a name of its own."""
 
+import zlib
 from collections import Counter
 
 import pytest
@@ -19,7 +20,7 @@ from benchmarks.matrix_cells import (
     client_cells,
     workloads,
 )
-from benchmarks.workload import CODECS, Job, Workload, value_of
+from benchmarks.workload import CODECS, Job, Workload, value_of, varied_values
 
 AXES = {
     "size": SIZES,
@@ -97,3 +98,10 @@ def test_a_job_is_passed_as_text():
 @pytest.mark.parametrize("size", SIZES)
 def test_values_have_the_size_of_the_cell(size):
     assert len(value_of(size)) == size
+
+
+def test_varied_values_compress_as_events_do():
+    values = varied_values(100)
+    assert {len(value) for value in values} == {100}
+    ratio = len(zlib.compress(b"".join(values), 1)) / 100_000
+    assert 0.2 < ratio < 0.6
