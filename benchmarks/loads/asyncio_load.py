@@ -28,9 +28,12 @@ async def _produce(job: Job, watch: Stopwatch) -> None:
             watch.start()
             for number in range(job.count):
                 await send(topic, values[number % 1000])
-        else:
+        elif fields:
             for _ in range(job.count):
                 await send(topic, value, **fields)
+        else:
+            for _ in range(job.count):
+                await send(topic, value)
         await producer.flush(120)
         watch.stop()
 

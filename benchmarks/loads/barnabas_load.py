@@ -1,5 +1,6 @@
 """Our blocking clients. The client `barnabas poll` reads with `poll()` in every cell."""
 
+import importlib
 from collections.abc import Callable
 
 from barnabas import Consumer, Producer
@@ -80,6 +81,8 @@ def produce(job: Job, watch: Stopwatch) -> None:
 
 
 def consume(job: Job, watch: Stopwatch) -> None:
+    if job.workload.operation == "arrow":
+        importlib.import_module("barnabas.records.arrow")  # pyarrow takes a second to import
     with Consumer(consumer_config(job)) as consumer:
         watch.wait_for_start()
         if job.workload.operation == "group":
