@@ -44,7 +44,7 @@ from barnabas.net.server_connection import ServerConnection
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.rate_limited_log import RateLimitedLog
-from barnabas.wire._produce_hot import FIRST_VERSION, LAST_VERSION, decode_single
+from barnabas.wire import _fetch_hot, _produce_hot
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_request_header
 from barnabas.wire.message import Message, WireStruct, decoding_budget
@@ -58,6 +58,11 @@ _unpack_start = struct.Struct(">hhi").unpack_from
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
 _PRODUCE = int(ApiKey.PRODUCE)
 _HEADER_BYTES = 8
+_SHORT_DECODERS: dict[int, Callable[[memoryview, int, int], Any]] = {
+    _PRODUCE: _produce_hot.decode_single,
+    int(ApiKey.FETCH): _fetch_hot.decode_single,
+}
+"""Decoders of the frequent requests; they return None for all that is not common."""
 
 
 class LoopWatch:
@@ -223,8 +228,9 @@ class Dispatcher:
     def _decode(
         self, header: RequestHeader, frame: memoryview, offset: int, budget: int | None = None
     ) -> Any:
-        if header.api_key == _PRODUCE and FIRST_VERSION <= header.api_version <= LAST_VERSION:
-            single = decode_single(frame, offset)
+        short = _SHORT_DECODERS.get(header.api_key)
+        if short is not None:
+            single = short(frame, offset, header.api_version)
             if single is not None:
                 return single
         request_type = self._requests.get(header.api_key)

@@ -30,10 +30,11 @@ from barnabas.model.ids import BrokerId
 from barnabas.net.replies import Part, PendingReply
 from barnabas.net.server_connection import ServerConnection
 from barnabas.security.principal import Principal
-from barnabas.wire._produce_hot import encode_single
+from barnabas.wire import _fetch_hot, _produce_hot
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_response
 from barnabas.wire.message import Message
+from barnabas.wire.messages.fetch import FetchResponse
 from barnabas.wire.messages.produce import ProduceResponse
 
 Amendment: TypeAlias = Callable[[Any], Any]
@@ -136,12 +137,23 @@ class Interceptor(Protocol):
         ...
 
 
+_SHORT_ENCODERS: dict[type[Message], Callable[[int, Any, int], Any]] = {
+    ProduceResponse: _produce_hot.encode_single,
+    FetchResponse: _fetch_hot.encode_single,
+}
+"""Encoders of the frequent responses; they return None for all that is not common."""
+
+
+def encode_short(header: RequestHeader, response: Message) -> list[Part] | None:
+    """Returns the frame of a frequent response without any error code, otherwise None."""
+    encoder = _SHORT_ENCODERS.get(type(response))
+    if encoder is None:
+        return None
+    return cast(list[Part] | None, encoder(header.correlation_id, response, header.api_version))
+
+
 def encode_reply(header: RequestHeader, response: Message) -> list[Part]:
     """Returns the frame of a response, encoded in the version of its request."""
-    if isinstance(response, ProduceResponse):
-        single = encode_single(header.correlation_id, response, header.api_version)
-        if single is not None:
-            return [single]
     parts = encode_response(header.correlation_id, response, header.api_key, header.api_version)
     return cast(list[Part], parts)
 
@@ -218,6 +230,9 @@ class HandlerContext(Generic[PortsT_co]):
         try:
             if self.amend is not None:
                 response = self.amend(response)
+            short = encode_short(self.header, response)
+            if short is not None:
+                return short
             if self.count_errors is not None:
                 self.count_errors(self.header.api_key, response)
             return encode_reply(self.header, response)

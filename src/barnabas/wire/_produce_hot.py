@@ -54,10 +54,13 @@ _HEAD_BYTES = cython.declare(cython.Py_ssize_t, 7)
 _TAIL_BYTES = cython.declare(cython.Py_ssize_t, 40)
 
 
-def decode_single(view: memoryview, start: cython.Py_ssize_t) -> ProduceRequest | None:
+def decode_single(
+    view: memoryview, start: cython.Py_ssize_t, version: cython.int
+) -> ProduceRequest | None:
     """Returns the request whose body is at `start`, if it has one batch and no transaction."""
     size: cython.Py_ssize_t = len(view)
-    if size < start + _START_BYTES + _PARTITION_BYTES + _TAG_SECTIONS:
+    least: cython.Py_ssize_t = start + _START_BYTES + _PARTITION_BYTES + _TAG_SECTIONS
+    if not FIRST_VERSION <= version <= LAST_VERSION or size < least:
         return None
     null_id, acks, timeout_ms, topics, name_size = _START(view, start)
     pos: cython.Py_ssize_t = start + _START_BYTES
@@ -106,7 +109,7 @@ def decode_single(view: memoryview, start: cython.Py_ssize_t) -> ProduceRequest 
 
 def encode_single(
     correlation_id: int, response: ProduceResponse, version: cython.int
-) -> bytes | None:
+) -> list[bytes] | None:
     """Returns the frame of a response for one partition without an error."""
     if not FIRST_VERSION <= version <= LAST_VERSION or len(response.responses) != 1:
         return None
@@ -137,4 +140,4 @@ def encode_single(
         response.throttle_time_ms,
         0,
     )
-    return head + name + tail
+    return [head + name + tail]

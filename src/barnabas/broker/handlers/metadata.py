@@ -92,9 +92,7 @@ def _response(
         brokers=brokers,
         cluster_id=services.cluster_id,
         controller_id=services.metadata.controller_id,
-        topics=[
-            _topic(ctx, asked, failed, reachable) for asked in _requested_topics(ctx, request)
-        ],
+        topics=[_topic(ctx, asked, failed, reachable) for asked in _requested_topics(ctx, request)],
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = ALL_ON_CLUSTER
