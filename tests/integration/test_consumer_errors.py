@@ -143,6 +143,49 @@ def test_a_commit_is_tried_again(faulty, filled, error):
         assert consumer.committed(place)[place].offset == 5
 
 
+TRANSIENT = [
+    ({}, "NOT_COORDINATOR"),
+    ({}, None),
+    ({"group.protocol": "consumer"}, "STALE_MEMBER_EPOCH"),
+    ({"group.protocol": "consumer"}, None),
+]
+
+
+@pytest.mark.parametrize(("protocol", "error"), TRANSIENT)
+def test_the_commit_of_close_is_tried_again(faulty, filled, protocol, error):
+    settings = {"group.id": filled, "auto.commit.interval.ms": 600_000, **protocol}
+    with make(faulty, **settings) as consumer:
+        consumer.subscribe([filled])
+        read_all(consumer)
+        failing = faulty.fail("offset_commit", error, times=2)
+    assert failing.hits == 2
+    assert committed(faulty, filled) == COUNT
+
+
+@pytest.mark.parametrize(("protocol", "error"), TRANSIENT)
+def test_the_commit_before_a_revocation_is_tried_again(faulty, filled, protocol, error):
+    settings = {"group.id": filled, "auto.commit.interval.ms": 600_000, **protocol}
+    with make(faulty, **settings) as consumer:
+        consumer.subscribe([filled])
+        read_all(consumer)
+        failing = faulty.fail("offset_commit", error, times=2)
+        consumer.subscribe([f"{filled}-other"])
+        for _ in range(200):
+            consumer.poll(0.05)
+            if TopicPartition(filled, 0) not in consumer.assignment():
+                break
+        assert failing.hits == 2
+        assert committed(faulty, filled) == COUNT
+
+
+def committed(faulty, topic):
+    """The committed offset of the topic's group, named as the topic; None without one."""
+    place = TopicPartition(topic, 0)
+    with make(faulty, **{"group.id": topic}) as reader:
+        found = reader.committed(place)[place]
+    return None if found is None else found.offset
+
+
 def test_a_refused_commit_is_told(faulty, filled):
     place = TopicPartition(filled, 0)
     with make(faulty, **{"group.id": filled}) as consumer:

@@ -191,7 +191,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
     ) -> None:
         """Commits without waiting; the loop calls `callback(offsets, error)` at the end."""
         self._check_open()
-        self._core.begin_commit(self._offsets(offsets), callback)
+        self._core.commits.begin(self._offsets(offsets), callback)
 
     async def committed(
         self,
@@ -382,7 +382,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
             return
         offsets = self._core.commit_before(step)
         if offsets:
-            await self._core.commit_quietly(offsets)
+            await self._core.commits.before_rebalance(offsets)
         try:
             await self._run_step(step)
         finally:
@@ -404,7 +404,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
         self._core.end_block()
         try:
             if commit:
-                await self._commit_and_revoke()
+                await self._commit_and_revoke(timeout_s)
         finally:
             self._closed = True
             not_interruptible(self)
@@ -428,12 +428,12 @@ class Consumer(ConsumerBase, Generic[K, V]):
         error = task.exception()
         return error is not None and not isinstance(error, SystemExit)
 
-    async def _commit_and_revoke(self) -> None:
+    async def _commit_and_revoke(self, timeout_s: float) -> None:
         """Commits if commits are automatic, then revokes all partitions."""
         step = self._core.leaving_step()
         offsets = self._core.commit_before(step)
         if offsets:
-            await self._core.commit_before_leaving(offsets)
+            await self._core.commits.before_leaving(offsets, timeout_s)
         await self._revoke_all(step)
 
     async def _revoke_all(self, step: AssignmentStep) -> None:

@@ -267,7 +267,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
         with self._one_thread:
             self._check_open()
             chosen = self._offsets(offsets)
-            future = self._thread.submit(self._core.commit_once(chosen))
+            future = self._thread.submit(self._core.commits.commit_once(chosen))
             if callback is not None:
                 future.add_done_callback(lambda done: self._committed(callback, chosen, done))
 
@@ -374,7 +374,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
                 return
             self._core.end_block()
             try:
-                self._commit_and_revoke()
+                self._commit_and_revoke(timeout)
             finally:
                 self._end(timeout)
                 self._run_callbacks()
@@ -393,7 +393,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
             try:
                 with self._one_thread:
                     if not failed:
-                        self._commit_and_revoke()
+                        self._commit_and_revoke(timeout_s)
             except ConcurrentUseError:
                 pass  # a daemon thread polls
             left_s = max(deadline_s - time.monotonic(), 0.0)
@@ -484,7 +484,7 @@ class Consumer(ConsumerBase, Generic[K, V]):
             return
         offsets = self._core.commit_before(step)
         if offsets:
-            self._thread.call(self._core.commit_quietly(offsets))
+            self._thread.call(self._core.commits.before_rebalance(offsets))
         try:
             self._run_step(step)
         finally:
@@ -503,12 +503,12 @@ class Consumer(ConsumerBase, Generic[K, V]):
         finally:
             self._core.apply_step(step)
 
-    def _commit_and_revoke(self) -> None:
+    def _commit_and_revoke(self, timeout_s: float) -> None:
         """Commits if commits are automatic, then revokes all partitions."""
         step = self._core.leaving_step()
         offsets = self._core.commit_before(step)
         if offsets:
-            self._thread.call(self._core.commit_before_leaving(offsets))
+            self._thread.call(self._core.commits.before_leaving(offsets, timeout_s))
         self._revoke_all(step)
 
     def _revoke_all(self, step: AssignmentStep) -> None:

@@ -14,9 +14,11 @@ from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
+from barnabas.clients.core.backoff import Backoff
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.clients.group.classic_member import ClassicMember
+from barnabas.clients.group.commits import Commits
 from barnabas.clients.group.decoding import Deserialization
 from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.fetch_buffer import FetchBuffer
@@ -37,8 +39,7 @@ from barnabas.clients.group.position_keeper import PositionKeeper
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
+from barnabas.model.errors import ClosedError, DeadlineError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
 from barnabas.records.record import Record
@@ -47,44 +48,7 @@ from barnabas.runtime.clock import SystemClock
 if TYPE_CHECKING:
     import pyarrow
 
-REJOIN_SECONDS = 3.0
-"""Maximum wait for the end of a rebalance before the last commit."""
-LOOK_SECONDS = 0.01
-
-
-async def commit_when_joined(
-    commit: Callable[[], Awaitable[None]], joining: Callable[[], bool]
-) -> None:
-    """Commits the offsets of a member that leaves; no later commit includes them.
-
-    A member that leaves during a rebalance has sent JoinGroup, so its generation is valid only
-    until the coordinator starts the next one. The coordinator rejects a commit in between,
-    although no other member owns the partitions yet, and accepts it after the join. So a
-    rejected commit is retried until the join has ended.
-    """
-    deadline_s = asyncio.get_running_loop().time() + REJOIN_SECONDS
-    while True:
-        under_way = joining()
-        try:
-            await commit()
-            return
-        except (CommitFailedError, BrokerError):
-            if not (under_way or joining()) or not await _joined(joining, deadline_s):
-                raise
-
-
-async def _joined(joining: Callable[[], bool], deadline_s: float) -> bool:
-    loop = asyncio.get_running_loop()
-    while joining():
-        if loop.time() >= deadline_s:
-            return False
-        await asyncio.sleep(LOOK_SECONDS)
-    return loop.time() < deadline_s
-
-
 logger = logging.getLogger(__name__)
-
-UNKNOWN_TOPIC = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
 
 Records = dict[TopicPartition, list[Record]]
 
@@ -129,12 +93,12 @@ class ConsumerCore:
         self._meters = self.offsets.meters
         self._polls = PollMeters()
         self.driver = self._make_driver()
+        self.commits = self._make_commits()
         self._add_metrics()
         self._positioned = asyncio.Event()
         self._wake_due = False
         self._next_auto_commit_ms = 0
         self._commit_timer = False
-        self._commits: set[asyncio.Task[None]] = set()
         self._wire()
         runs = [self.fetcher.run(), self.keeper.run()]
         if self.driver is not None:
@@ -165,6 +129,16 @@ class ConsumerCore:
         driver = MembershipDriver(*parts)
         driver.meters = self._meters
         return driver
+
+    def _make_commits(self) -> Commits:
+        options = self.settings.client
+        return Commits(
+            self.offsets,
+            self.settings.interceptors,
+            lambda: Backoff(options.retry_backoff_ms, options.retry_backoff_max_ms),
+            self._joining,
+            self.keeper.look_up_topics,
+        )
 
     def _wire(self) -> None:
         self.buffer.on_data = self._notify
@@ -231,7 +205,7 @@ class ConsumerCore:
         """Starts a commit of all positions if commits are automatic."""
         offsets = self._consumed() if self.settings.auto_commit else {}
         if offsets:
-            self._loop.call_soon_threadsafe(self._begin_commit, offsets)
+            self._loop.call_soon_threadsafe(self.commits.begin_automatic, offsets)
 
     def end_poll(self) -> None:
         now_ms = self._clock.monotonic_ms()
@@ -403,35 +377,8 @@ class ConsumerCore:
         self, offsets: Mapping[TopicPartition, OffsetAndMetadata], timeout_s: float
     ) -> None:
         started_ns = monotonic_ns()
-        await self._earlier_commits()
-        await self.offsets.commit(offsets, self._loop.time() + timeout_s)
+        await self.commits.commit(offsets, timeout_s)
         self._polls.commit_sync.record(monotonic_ns() - started_ns)
-        self._tell_committed(offsets)
-
-    async def commit_once(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        await self.offsets.commit_once(offsets)
-        self._tell_committed(offsets)
-
-    async def commit_quietly(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        """Commits automatically; logs a failure, because the next commit includes the offsets."""
-        try:
-            await self.commit_once(offsets)
-        except BarnabasError as error:
-            # During a rebalance that is to be expected.
-            level = logging.DEBUG if self._joining() else logging.WARNING
-            logger.log(level, "automatic commit failed: %s", error)
-            if isinstance(error, BrokerError) and error.code in UNKNOWN_TOPIC:
-                self.keeper.look_up_topics()  # A deleted topic is left out of the next one.
-
-    async def commit_before_leaving(
-        self, offsets: Mapping[TopicPartition, OffsetAndMetadata]
-    ) -> None:
-        """Commits automatically before the consumer leaves; logs a failure."""
-        await self._earlier_commits()
-        try:
-            await commit_when_joined(partial(self.commit_once, offsets), self._joining)
-        except BarnabasError as error:
-            logger.warning("the last automatic commit failed: %s", error)
 
     async def committed(
         self, topic_partitions: Collection[TopicPartition], timeout_s: float
@@ -496,7 +443,7 @@ class ConsumerCore:
         """Leaves the group, stops all tasks and closes the connections."""
         try:
             async with asyncio.timeout(timeout_s):
-                await asyncio.gather(*self._commits)
+                await self.commits.finish()
                 if self.driver is not None and self.subscription.uses_group:
                     await self.driver.leave("the consumer was closed")
         except TimeoutError:
@@ -530,43 +477,6 @@ class ConsumerCore:
         self.keeper.wake()
         if self.driver is not None:
             self.driver.wake()
-
-    async def _earlier_commits(self) -> None:
-        """Waits for earlier commits, because a late one would move offsets back."""
-        # Commits that were submitted from the polling thread become tasks in this iteration.
-        await asyncio.sleep(0)
-        if self._commits:
-            await asyncio.wait(self._commits)
-
-    def begin_commit(
-        self,
-        offsets: Mapping[TopicPartition, OffsetAndMetadata],
-        callback: Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
-        | None,
-    ) -> None:
-        """Starts one attempt; calls `callback(offsets, error)` at its end. Call it on the loop."""
-
-        async def commit() -> None:
-            error = None
-            try:
-                await self.commit_once(offsets)
-            except BarnabasError as failure:
-                error = failure
-            if callback is not None:
-                callback(offsets, error)
-
-        task = self._loop.create_task(commit())
-        self._commits.add(task)
-        task.add_done_callback(self._commits.discard)
-
-    def _begin_commit(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        task = self._loop.create_task(self.commit_quietly(offsets))
-        self._commits.add(task)
-        task.add_done_callback(self._commits.discard)
-
-    def _tell_committed(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
-        for interceptor in self.settings.interceptors:
-            interceptor.on_commit(offsets)
 
     async def _until_soon(self, wait: Awaitable[object]) -> None:
         try:

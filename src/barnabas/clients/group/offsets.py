@@ -176,12 +176,12 @@ class Offsets:
 
     async def _watching(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         """Forgets the coordinator after an error, so that the next attempt looks it up again."""
-        member = self._group_member()
         try:
             return await ask()
         except BrokerError as error:
-            if error.code is ErrorCode.STALE_MEMBER_EPOCH and self._group_member() != member:
-                # The member epoch changed while the request was in flight: retry with the new one.
+            if error.code is ErrorCode.STALE_MEMBER_EPOCH:
+                # The coordinator has changed the epoch: retry with the one of the next heartbeat.
+                # For a member that was removed the next attempt raises CommitFailedError.
                 raise UnavailableError(str(error)) from error
             if error.code in COORDINATOR_MOVED:
                 self._client.forget_coordinator(GROUP, self._group_member().group_id)
