@@ -5,12 +5,13 @@ The public names are imported on first use: a script that only produces never lo
 
 from typing import TYPE_CHECKING
 
-from barnabas.model.lazy_exports import lazy_exports
+from barnabas.model.lazy_exports import lazy_exports, lazy_names
 from barnabas.model.version import VERSION
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
     from barnabas.clients.connector import ConsumerConnector
+    from barnabas.clients.core.cluster_metadata import PartitionMetadata
     from barnabas.clients.core.graceful import graceful
     from barnabas.clients.core.serialization import Deserializer, SerializationError, Serializer
     from barnabas.clients.group import Consumer
@@ -50,6 +51,7 @@ _HOMES = {
     "Metric": "barnabas.clients.metrics.metric_types",
     "MetricName": "barnabas.clients.metrics.metric_types",
     "OffsetAndMetadata": "barnabas.model.group_metadata",
+    "PartitionMetadata": "barnabas.clients.core.cluster_metadata",
     "Producer": "barnabas.clients.producer",
     "Record": "barnabas.records.record",
     "RecordMetadata": "barnabas.model.record_metadata",
@@ -78,6 +80,7 @@ __all__ = [
     "Metric",
     "MetricName",
     "OffsetAndMetadata",
+    "PartitionMetadata",
     "Producer",
     "Record",
     "RecordMetadata",
@@ -91,3 +94,4 @@ __all__ = [
 ]
 
 __getattr__ = lazy_exports(__name__, _HOMES)
+__dir__ = lazy_names(_HOMES)

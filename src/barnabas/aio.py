@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from barnabas.model.lazy_exports import lazy_exports
+from barnabas.model.lazy_exports import lazy_exports, lazy_names
 
 if TYPE_CHECKING:
     from barnabas.admin import AsyncAdmin as Admin
@@ -22,3 +22,4 @@ _HOMES = {
 __all__ = ["Admin", "Consumer", "DatabaseSink", "Producer", "SimpleConsumer"]
 
 __getattr__ = lazy_exports(__name__, _HOMES)
+__dir__ = lazy_names(_HOMES)

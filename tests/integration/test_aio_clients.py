@@ -175,6 +175,6 @@ async def test_the_last_commit_is_not_overtaken_by_an_earlier_one(broker, topic_
             if seen == 20:
                 break
     async with Consumer(settings) as consumer:
-        places = [TopicPartition(topic_name, n) for n in await consumer.partitions_for(topic_name)]
+        places = [p.topic_partition for p in await consumer.partitions_for(topic_name)]
         found = await consumer.committed(*places)
     assert sum(at.offset for at in found.values() if at is not None) == seen

@@ -104,7 +104,10 @@ def test_offsets_of_the_log(broker, topic_name):
         found = consumer.offsets_for_times({place: 1_000_005})[place]
         assert (found.offset, found.timestamp) == (5, 1_000_005)
         assert consumer.offsets_for_times({place: 2_000_000}) == {place: None}
-        assert consumer.partitions_for(topic_name) == [0]
+        (found,) = consumer.partitions_for(topic_name)
+        assert found.topic_partition == place
+        assert found.leader.port == int(broker.bootstrap_servers.rpartition(":")[2])
+        assert found.replicas == found.isr == (found.leader,)
 
 
 def test_out_of_range_resets_by_policy(broker, topic_name):
@@ -334,6 +337,37 @@ def test_misuse_is_named(broker, topic_name):
             make(broker, max_poll_recordz=1)
     with pytest.raises(ClosedError):
         consumer.poll(0)
+
+
+def test_arguments_of_a_wrong_type_are_named(broker, topic_name):
+    place = TopicPartition(topic_name, 0)
+    with make(broker, group_id=topic_name) as consumer:
+        consumer.assign([place])
+        for timeout in (None, "1"):
+            with pytest.raises(TypeError, match="number of seconds"):
+                consumer.poll(timeout)
+        with pytest.raises(TypeError, match="mapping"):
+            consumer.commit([place])
+        with pytest.raises(TypeError, match="an offset must be"):
+            consumer.commit({place: "5"})
+        with pytest.raises(TypeError, match="an offset must be"):
+            consumer.seek(place, "5")
+
+
+def test_partitions_are_given_one_by_one_or_as_a_list(broker):
+    topic_name = broker.topic(partitions=2)
+    places = [TopicPartition(topic_name, 0), TopicPartition(topic_name, 1)]
+    with make(broker, group_id=topic_name) as consumer:
+        consumer.assign(places)
+        consumer.commit(dict.fromkeys(places, 0))
+        assert consumer.committed(*places) == consumer.committed(places) == consumer.committed()
+        assert consumer.committed([]) == {}
+        consumer.pause(places)
+        assert consumer.paused() == set(places)
+        consumer.resume(set(places))
+        assert consumer.paused() == set()
+        consumer.seek_to_beginning(places)
+        assert repr(consumer).endswith(f"group.id={topic_name!r}>")
 
 
 def test_a_broker_restart_is_ridden_out(tmp_path):

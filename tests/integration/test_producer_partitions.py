@@ -26,7 +26,7 @@ class Blocking:
         return self._producer.send(*args, **more).result(20)
 
     def partitions_for(self, topic):
-        return self._producer.partitions_for(topic)
+        return [item.partition for item in self._producer.partitions_for(topic)]
 
     def close(self):
         self._producer.close()
@@ -51,7 +51,8 @@ class Asyncio:
         return self._call(self._producer.send_and_wait(*args, **more))
 
     def partitions_for(self, topic):
-        return self._call(self._producer.partitions_for(topic))
+        found = self._call(self._producer.partitions_for(topic))
+        return [item.partition for item in found]
 
     def close(self):
         self._call(self._producer.close())

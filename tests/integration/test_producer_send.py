@@ -40,6 +40,28 @@ async def test_text_without_a_serializer_is_encoded_as_utf_8(broker, topic_name)
     assert stored == [(b"nyckel", "värde".encode())] * 3
 
 
+async def test_text_in_headers_is_encoded_as_utf_8(broker, topic_name):
+    with Producer(config_of(broker)) as producer:
+        for _ in range(2):  # the first record opens a batch, the second joins it
+            producer.send(topic_name, b"v", headers={"a": "ä", "b": None})
+        producer.send(topic_name, b"v", headers=None)
+    async with AioProducer(config_of(broker)) as producer:
+        await producer.send_and_wait(topic_name, b"v", headers=[("a", "ä"), ("b", None)])
+    stored = [record.headers for record in broker.records(topic_name)]
+    both = (("a", "ä".encode()), ("b", None))
+    assert stored == [both, both, (), both]
+
+
+def test_a_future_describes_itself(broker, topic_name):
+    with Producer(config_of(broker), linger_ms=60_000) as producer:
+        assert repr(producer).startswith("<Producer bootstrap.servers=")
+        sent = producer.send(topic_name, b"v", partition=0)
+        assert repr(sent) == f"<SendFuture {topic_name}-0 pending>"
+        assert repr(sent.result(10)) in repr(sent)
+        failed = producer.send(topic_name, bytes(2_000_000))
+        assert repr(failed).startswith(f"<SendFuture {topic_name} failed: MESSAGE_TOO_LARGE")
+
+
 def test_a_text_key_selects_the_partition_of_its_bytes(broker, topic_name):
     broker.topic(topic_name, partitions=7)
     with Producer(config_of(broker)) as producer:
@@ -109,8 +131,14 @@ def test_incorrect_use_raises(broker, topic_name):
         producer.send(topic_name, "text")
     with pytest.raises(TypeError, match="topic must be a str"):
         producer.send(3, 5)
+    with pytest.raises(TypeError, match="topic must be a str"):
+        producer.send(None, 5)
     with pytest.raises(LocalError, match="partition"):
         producer.send(topic_name, 5, partition=-1)
+    for _ in range(2):  # the first record opens a batch, the second would join it
+        with pytest.raises(TypeError, match="milliseconds since 1970"):
+            producer.send(topic_name, 5, timestamp=1794900824.8)
+        producer.send(topic_name, 5).result(10)
     producer.close()
     with pytest.raises(ClosedError):
         producer.send(topic_name, 5)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from barnabas.model.lazy_exports import lazy_exports
+from barnabas.model.lazy_exports import lazy_exports, lazy_names
 
 if TYPE_CHECKING:
     from barnabas.admin.access_types import (
@@ -209,3 +209,4 @@ __all__ = [
 ]
 
 __getattr__ = lazy_exports(__name__, _HOMES)
+__dir__ = lazy_names(_HOMES)

@@ -5,7 +5,7 @@ import only the modules of the names that they use.
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 
 def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
@@ -28,3 +28,13 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], obje
         return getattr(importlib.import_module(module), other_name or name)
 
     return find
+
+
+def lazy_names(names: Iterable[str]) -> Callable[[], list[str]]:
+    """Returns the `__dir__` of a package with `lazy_exports`, so that completion finds the names.
+
+    >>> lazy_names(["Producer", "Admin"])()
+    ['Admin', 'Producer']
+    """
+    found = sorted(names)
+    return lambda: found

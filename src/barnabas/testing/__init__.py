@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from barnabas.model.lazy_exports import lazy_exports
+from barnabas.model.lazy_exports import lazy_exports, lazy_names
 
 if TYPE_CHECKING:
     from barnabas.testing.broker import Broker
@@ -20,3 +20,4 @@ _HOMES = {
 __all__ = ["Broker", "Cluster", "ExternalKafka", "KafkaServer"]
 
 __getattr__ = lazy_exports(__name__, _HOMES)
+__dir__ = lazy_names(_HOMES)

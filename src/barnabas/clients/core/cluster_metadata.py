@@ -59,6 +59,25 @@ class TopicInfo:
     error: ErrorCode = ErrorCode.NONE
 
 
+@dataclass(frozen=True, slots=True)
+class PartitionMetadata:
+    """A partition with its leader and replicas; `leader` is None while it has none.
+
+    A replica on a broker that is not running has the host "" and the port -1.
+    """
+
+    topic: str
+    partition: int
+    leader: Node | None
+    leader_epoch: int
+    replicas: tuple[Node, ...]
+    isr: tuple[Node, ...]
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
 @dataclass(slots=True)
 class ClusterMetadata:
     """Brokers, topics and leaders. Owned by the event loop or thread of one client."""
@@ -103,6 +122,27 @@ class ClusterMetadata:
         info = topic.partitions.get(topic_partition.partition) if topic is not None else None
         node = self.brokers.get(info.leader) if info is not None else None
         return (node, info.leader_epoch) if node is not None and info is not None else None
+
+    def partitions_of(self, topic: str) -> list[PartitionMetadata]:
+        """Returns the partitions of a topic by number; none if the topic is unknown."""
+        info = self.topics.get(topic)
+        partitions = {} if info is None else info.partitions
+        return [self.describe(TopicPartition(topic, number)) for number in sorted(partitions)]
+
+    def describe(self, topic_partition: TopicPartition) -> PartitionMetadata:
+        """Returns a known partition with its leader and replicas."""
+        info = self.topics[topic_partition.topic].partitions[topic_partition.partition]
+
+        def nodes(ids: tuple[int, ...]) -> tuple[Node, ...]:
+            return tuple(self.brokers.get(number) or Node(number, "", -1) for number in ids)
+
+        return PartitionMetadata(
+            *topic_partition,
+            self.brokers.get(info.leader),
+            info.leader_epoch,
+            nodes(info.replicas),
+            nodes(info.isr),
+        )
 
     def partition_count(self, topic: str) -> int | None:
         """Returns the number of partitions, or None if the topic is unknown."""

@@ -43,6 +43,12 @@ class ClientOptions:
             bootstrap_timeout_ms=values.get("bootstrap.timeout.ms", 0),
         )
 
+    def describe(self, kind: str, **more: str) -> str:
+        """Returns the text that identifies a client in a debugger or a log."""
+        servers = ",".join(map(str, self.bootstrap))
+        fields = {"bootstrap.servers": servers, "client.id": self.connection.client_id, **more}
+        return f"<{kind} {' '.join(f'{name}={value!r}' for name, value in fields.items())}>"
+
 
 def _connection(values: Mapping[str, Any]) -> ConnectionOptions:
     tls = login = None

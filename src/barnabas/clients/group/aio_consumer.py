@@ -9,11 +9,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.group._iteration_hot import iterate_async
 from barnabas.clients.group.aio_process import AioProcessRun
-from barnabas.clients.group.base import ConsumerBase, K, Offsets, OnCommit, V
+from barnabas.clients.group.base import (
+    ConsumerBase,
+    K,
+    Offsets,
+    OnCommit,
+    Partitions,
+    V,
+    chosen_partitions,
+    deadline_of,
+)
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.fetch_buffer import empty_batch
@@ -195,11 +205,11 @@ class Consumer(ConsumerBase, Generic[K, V]):
 
     async def committed(
         self,
-        *partitions: TopicPartition,
+        *partitions: Partitions,
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """Returns committed offsets of the group, by default of all assigned partitions."""
-        chosen = partitions or self._core.subscription.assigned()
+        chosen = chosen_partitions(partitions or (self._core.subscription.assigned(),))
         return await self._core.committed(chosen, self._limit(timeout))
 
     async def position(self, partition: TopicPartition, timeout: float | None = None) -> int:  # noqa: ASYNC109
@@ -233,8 +243,12 @@ class Consumer(ConsumerBase, Generic[K, V]):
             topic_partition: at if at.offset >= 0 else None for topic_partition, at in found.items()
         }
 
-    async def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:  # noqa: ASYNC109
-        """Returns the partition numbers of a topic, in ascending order."""
+    async def partitions_for(
+        self,
+        topic: str,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> list[PartitionMetadata]:
+        """Returns the partitions of a topic by number, each with leader, replicas and ISR."""
         return await self._core.partitions_for(topic, self._limit(timeout))
 
     async def ping(self, timeout: float = PING_SECONDS) -> None:  # noqa: ASYNC109
@@ -313,9 +327,10 @@ class Consumer(ConsumerBase, Generic[K, V]):
 
     async def _poll(self, timeout_s: float, take: Callable[[], T]) -> T | None:
         self._check_reads()
+        deadline_s = deadline_of(asyncio.get_running_loop().time(), timeout_s)
         with self._one_task():
             self._core.begin_poll()
-            return await self._until(asyncio.get_running_loop().time() + timeout_s, take)
+            return await self._until(deadline_s, take)
 
     @contextmanager
     def _one_task(self) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """The calls that the blocking and the asyncio consumer share; none of them blocks."""
 
+import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ else:
     V = TypeVar("V")
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata | int]
+Partitions = TopicPartition | Collection[TopicPartition]
 OnCommit = Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
 
 
@@ -35,6 +37,11 @@ class ConsumerBase:
     _settings: ConsumerSettings
     _core: ConsumerCore
     _closed = False
+
+    def __repr__(self) -> str:
+        group = self._settings.group
+        more = {} if group is None else {"group.id": group.group_id}
+        return self._settings.client.describe("Consumer", **more)
 
     # -- subscription --------------------------------------------------------------------------
 
@@ -95,26 +102,27 @@ class ConsumerBase:
 
         >>> consumer.seek(TopicPartition("orders", 0), 42)  # doctest: +SKIP
         """
-        at = OffsetAndMetadata(offset) if isinstance(offset, int) else offset
+        at = _as_offset(offset)
         if at.offset < 0:
             raise LocalError(f"{partition}: {at.offset} is not an offset")
         self._change([partition], lambda state: state.move_to_checked(at.offset, at.leader_epoch))
 
-    def seek_to_beginning(self, *partitions: TopicPartition) -> None:
+    def seek_to_beginning(self, *partitions: Partitions) -> None:
         """Moves partitions, by default all assigned ones, to the start of their logs."""
-        self._reset(partitions, EARLIEST)
+        self._reset(chosen_partitions(partitions), EARLIEST)
 
-    def seek_to_end(self, *partitions: TopicPartition) -> None:
+    def seek_to_end(self, *partitions: Partitions) -> None:
         """Moves partitions, by default all assigned ones, to the end of their logs."""
-        self._reset(partitions, LATEST)
+        self._reset(chosen_partitions(partitions), LATEST)
 
-    def pause(self, *partitions: TopicPartition) -> None:
+    def pause(self, *partitions: Partitions) -> None:
         """Returns no records of these partitions until `resume`; fetched records are kept."""
-        self._change(partitions, AssignedPartition.pause)
+        self._change(chosen_partitions(partitions), AssignedPartition.pause)
 
-    def resume(self, *partitions: TopicPartition) -> None:
+    def resume(self, *partitions: Partitions) -> None:
         """Returns records of paused partitions again."""
-        self._change(partitions, lambda state: setattr(state, "paused", False))
+        chosen = chosen_partitions(partitions)
+        self._change(chosen, lambda state: setattr(state, "paused", False))
 
     def paused(self) -> set[TopicPartition]:
         """Returns the partitions that `pause` has stopped."""
@@ -174,13 +182,14 @@ class ConsumerBase:
         )
         self._core.wake()
 
-    def _offsets(self, given: Offsets | None) -> dict[TopicPartition, OffsetAndMetadata]:
+    def _offsets(self, given: object) -> dict[TopicPartition, OffsetAndMetadata]:
         if given is None:
             return self._core.subscription.consumed()
+        if not isinstance(given, Mapping):
+            wanted = "a mapping such as {TopicPartition('orders', 0): 42}"
+            raise TypeError(f"the offsets must be {wanted}, not {given!r}")
         return {
-            as_topic_partition(topic_partition): OffsetAndMetadata(at)
-            if isinstance(at, int)
-            else at
+            as_topic_partition(topic_partition): _as_offset(at)
             for topic_partition, at in given.items()
         }
 
@@ -196,6 +205,35 @@ class ConsumerBase:
         self._check_open()
         if self._core.subscription.kind.name == "NONE":
             raise LocalError("nothing to poll: subscribe() or assign() first")
+
+
+def chosen_partitions(partitions: tuple[Any, ...]) -> Collection[TopicPartition]:
+    """Returns the partitions of a call with several arguments, or with one list or set."""
+    match partitions:
+        case [list() | set() | frozenset() as several]:
+            return several
+    return partitions
+
+
+def deadline_of(now_s: float, timeout_s: float) -> float:
+    """Returns the end of a wait.
+
+    Raises:
+        TypeError: the timeout is not a number.
+    """
+    try:
+        return now_s + timeout_s
+    except TypeError:
+        raise TypeError(f"the timeout must be a number of seconds, not {timeout_s!r}") from None
+
+
+def _as_offset(value: object) -> OffsetAndMetadata:
+    if isinstance(value, OffsetAndMetadata):
+        return value
+    try:
+        return OffsetAndMetadata(operator.index(value))  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"an offset must be an int or OffsetAndMetadata, not {value!r}") from None
 
 
 def _readable(topic_partition: object) -> TopicPartition:

@@ -14,10 +14,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import close_at_exit, closed, park_daemon_thread
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.clients.group.base import ConsumerBase, K, Offsets, OnCommit, V
+from barnabas.clients.group.base import (
+    ConsumerBase,
+    K,
+    Offsets,
+    OnCommit,
+    Partitions,
+    V,
+    chosen_partitions,
+    deadline_of,
+)
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
 from barnabas.clients.group.fetch_buffer import empty_batch
@@ -272,11 +282,11 @@ class Consumer(ConsumerBase, Generic[K, V]):
                 future.add_done_callback(lambda done: self._committed(callback, chosen, done))
 
     def committed(
-        self, *partitions: TopicPartition, timeout: float | None = None
+        self, *partitions: Partitions, timeout: float | None = None
     ) -> dict[TopicPartition, OffsetAndMetadata | None]:
         """Returns committed offsets of the group, by default of all assigned partitions."""
         with self._one_thread:
-            chosen = partitions or self._core.subscription.assigned()
+            chosen = chosen_partitions(partitions or (self._core.subscription.assigned(),))
             return self._call(self._core.committed(chosen, self._limit(timeout)))
 
     def position(self, partition: TopicPartition, timeout: float | None = None) -> int:
@@ -307,8 +317,8 @@ class Consumer(ConsumerBase, Generic[K, V]):
                 for topic_partition, at in found.items()
             }
 
-    def partitions_for(self, topic: str, timeout: float | None = None) -> list[int]:
-        """Returns the partition numbers of a topic, in ascending order."""
+    def partitions_for(self, topic: str, timeout: float | None = None) -> list[PartitionMetadata]:
+        """Returns the partitions of a topic by number, each with leader, replicas and ISR."""
         with self._one_thread:
             return self._call(self._core.partitions_for(topic, self._limit(timeout)))
 
@@ -437,8 +447,8 @@ class Consumer(ConsumerBase, Generic[K, V]):
         self._stop_at_exit()
         self._check_reads()
         self._thread.check()
+        deadline = deadline_of(time.monotonic(), timeout)
         self._core.begin_poll()
-        deadline = time.monotonic() + timeout
         try:
             while True:
                 self._event.clear()

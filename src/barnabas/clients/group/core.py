@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.backoff import Backoff
 from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.clients.group.classic_member import ClassicMember
 from barnabas.clients.group.commits import Commits
@@ -397,8 +398,9 @@ class ConsumerCore:
         }
         return await self.offsets.find(named, self._loop.time() + timeout_s)
 
-    async def partitions_for(self, topic: str, timeout_s: float) -> list[int]:
-        return await self.client.partitions(topic, self._loop.time() + timeout_s)
+    async def partitions_for(self, topic: str, timeout_s: float) -> list[PartitionMetadata]:
+        await self.client.partitions(topic, self._loop.time() + timeout_s)
+        return self.client.metadata.partitions_of(topic)
 
     def assignment_pending(self) -> str | None:
         """Returns the reason why this consumer cannot read yet, or None.

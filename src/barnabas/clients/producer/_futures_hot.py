@@ -49,6 +49,16 @@ class SendFuture:
         self._delta = delta
         self._timestamp = timestamp
 
+    def __repr__(self) -> str:
+        batch, _ = self._final()
+        topic, number = batch.partition
+        where = topic if number < 0 else f"{topic}-{number}"
+        if not batch.done:
+            return f"<SendFuture {where} pending>"
+        if batch.error is not None:
+            return f"<SendFuture {where} failed: {batch.error}>"
+        return f"<SendFuture {self._metadata()}>"
+
     @property
     def delta(self) -> int:
         """The record's index in its batch."""
@@ -211,6 +221,9 @@ class Delivery:
     def _sent(self) -> SendFuture:
         """Returns a future of the record that does not depend on asyncio."""
         return future_of(self._batch, self._delta, self._timestamp)
+
+    def __repr__(self) -> str:
+        return repr(self._sent()).replace("SendFuture", "Delivery", 1)
 
     @property
     def _asyncio_future_blocking(self) -> bool:

@@ -1,19 +1,24 @@
 """The asyncio producer: the same core as the blocking one, on the event loop of the caller."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.metrics.metric_types import MetricValues
 from barnabas.clients.producer._futures_hot import Delivery, SendFuture
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
+    Headers,
     OnDelivery,
     RecordMaker,
     SentRecord,
+    as_headers,
+    as_timestamp,
+    check_topic,
     explain_mistake,
 )
 from barnabas.clients.producer.settings import ProducerSettings
@@ -26,7 +31,6 @@ from barnabas.model.record_metadata import RecordMetadata
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import ProducerKeywords
 
-Headers = Iterable[tuple[str, bytes | None]]
 CLOSE_SECONDS = 30.0
 
 
@@ -72,12 +76,13 @@ class Producer:
         appender = self._topics.get(topic)
         delivery = None
         try:
+            pairs = as_headers(headers) if headers else []
+            if timestamp is not None:
+                timestamp = as_timestamp(timestamp)
             if appender is not None and self._core.direct:
-                delivery = appender.try_deliver(
-                    key, value, headers, partition, timestamp, self._loop
-                )
+                delivery = appender.try_deliver(key, value, pairs, partition, timestamp, self._loop)
             if delivery is None:
-                record = SentRecord(topic, value, key, list(headers), partition, timestamp)
+                record = SentRecord(topic, value, key, pairs, partition, timestamp)
                 delivery = Delivery(await self._send_slowly(record), self._loop)
         except (TypeError, ValueError, AttributeError):
             explain_mistake(topic, headers)
@@ -85,6 +90,9 @@ class Producer:
         if on_delivery is not None:
             delivery.notify(on_delivery)
         return delivery
+
+    def __repr__(self) -> str:
+        return self._settings.client.describe("Producer")
 
     async def send_and_wait(self, topic: str, value: Any = None, **more: Any) -> RecordMetadata:
         """Sends one record and waits until it is stored; raises the error of its delivery."""
@@ -112,9 +120,9 @@ class Producer:
             finally:
                 await self._exit.closed()
 
-    async def partitions_for(self, topic: str) -> list[int]:
-        """Returns the partition numbers of a topic."""
-        return list(range((await self._core.appender(topic)).count))
+    async def partitions_for(self, topic: str) -> list[PartitionMetadata]:
+        """Returns the partitions of a topic by number, each with leader, replicas and ISR."""
+        return await self._core.partitions_for(topic)
 
     async def ping(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109
         """Sends one request to a broker and waits for the response, without retries.
@@ -207,6 +215,7 @@ class Producer:
         """Sends a record that is not simply appended to an open batch."""
         if self._closed:
             raise ClosedError("the producer is closed")
+        check_topic(record.topic)
         if self._core.transaction is not None:
             self._core.transaction.check_open()
         record = self._records.intercept(record)

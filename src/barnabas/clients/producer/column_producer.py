@@ -18,7 +18,8 @@ import numpy as np
 from barnabas.clients.producer._futures_hot import SendFuture
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.clients.producer.producer import CLOSE_SECONDS, Headers, Producer
+from barnabas.clients.producer.producer import CLOSE_SECONDS, Producer
+from barnabas.clients.producer.records import Headers
 from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition

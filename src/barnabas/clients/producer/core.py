@@ -10,6 +10,7 @@ from time import monotonic_ns
 from typing import Any, TypeVar
 
 from barnabas.clients.core.client import KafkaClient
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import report, report_undelivered
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.core.plugins import close as close_plugin
@@ -133,6 +134,11 @@ class ProducerCore:
         with self._timed("metadata-wait"):
             await self.client.partitions(topic, deadline_s)
         return self._topics.appender(topic, self._clock.monotonic_ms())
+
+    async def partitions_for(self, topic: str) -> list[PartitionMetadata]:
+        """Returns the partitions of a topic; waits up to max.block.ms for its metadata."""
+        await self.appender(topic)
+        return self.client.metadata.partitions_of(topic)
 
     async def refreshed(self, topic: str) -> TopicAppender:
         """Returns the appender after a metadata refresh: the topic may have new partitions."""

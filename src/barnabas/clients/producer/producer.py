@@ -1,9 +1,10 @@
 """The blocking producer: `send()` appends in the calling thread, a loop thread sends batches."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import (
     close_at_exit,
     closed,
@@ -16,9 +17,13 @@ from barnabas.clients.producer._futures_hot import SendFuture
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
+    Headers,
     OnDelivery,
     RecordMaker,
     SentRecord,
+    as_headers,
+    as_timestamp,
+    check_topic,
     explain_mistake,
 )
 from barnabas.clients.producer.settings import ProducerSettings
@@ -30,7 +35,6 @@ from barnabas.model.ids import TopicPartition, Uuid
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import ProducerKeywords
 
-Headers = Iterable[tuple[str, bytes | None]]
 CLOSE_SECONDS = 30.0
 
 
@@ -83,7 +87,7 @@ class Producer:
         Args:
             value: Bytes, text (stored as UTF-8), None, or an object for value.serializer.
             key: As `value`, for key.serializer. Records with the same key use one partition.
-            headers: Pairs of a name and bytes.
+            headers: Pairs of a name and bytes or text (stored as UTF-8), or a mapping.
             partition: The partition; by default the partitioner chooses it.
             timestamp: Milliseconds since 1970; by default the current time.
             on_delivery: Called as `on_delivery(metadata, error)` when the record is stored or has
@@ -105,16 +109,22 @@ class Producer:
         appender = self._topics.get(topic)
         future = None
         try:
+            pairs = as_headers(headers) if headers else []
+            if timestamp is not None:
+                timestamp = as_timestamp(timestamp)
             if appender is not None and self._core.direct:
-                future = appender.try_send(key, value, headers, partition, timestamp)
+                future = appender.try_send(key, value, pairs, partition, timestamp)
             if future is None:
-                future = self._send_slowly(topic, value, key, headers, (partition, timestamp))
+                future = self._send_slowly(topic, value, key, pairs, (partition, timestamp))
         except (TypeError, ValueError, AttributeError):
             explain_mistake(topic, headers)
             raise
         if on_delivery is not None:
             future.notify(on_delivery)
         return future
+
+    def __repr__(self) -> str:
+        return self._settings.client.describe("Producer")
 
     @property
     def core(self) -> ProducerCore:
@@ -164,9 +174,13 @@ class Producer:
 
         return wait
 
-    def partitions_for(self, topic: str) -> list[int]:
-        """Returns the partition numbers of a topic."""
-        return list(range(self._core.topic_appender(topic).count))
+    def partitions_for(self, topic: str) -> list[PartitionMetadata]:
+        """Returns the partitions of a topic by number, each with leader, replicas and ISR.
+
+        >>> [item.leader for item in producer.partitions_for("orders")]  # doctest: +SKIP
+        [Node(id=1, host='kafka1', port=9092, rack=None), ...]
+        """
+        return self._thread.call(self._core.partitions_for(topic))
 
     def ping(self, timeout: float = 10.0) -> None:
         """Sends one request to a broker and waits for the response, without retries.
@@ -277,14 +291,15 @@ class Producer:
         topic: str,
         value: Any,
         key: Any,
-        headers: Headers,
+        headers: list[tuple[str, Any]],
         where: tuple[int | None, int | None],
     ) -> SendFuture:
         """Sends a record that is not simply appended to an open batch."""
         self._check_open()
+        check_topic(topic)
         if self._core.transaction is not None:
             self._core.transaction.check_open()
-        record = SentRecord(topic, value, key, list(headers), *where)
+        record = SentRecord(topic, value, key, headers, *where)
         record = self._records.intercept(record)
         try:
             sent = self._records.make(record)

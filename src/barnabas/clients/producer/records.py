@@ -6,6 +6,7 @@ producer. A record that is used correctly and cannot be delivered fails its futu
 """
 
 import logging
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +23,7 @@ from barnabas.clients.producer.partitioners import (
     unknown_partition,
 )
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.errors import BrokerError, UnavailableError
+from barnabas.model.errors import BrokerError, LocalError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.record_metadata import RecordMetadata
 from barnabas.security.mechanism import AuthenticationError
@@ -30,29 +31,59 @@ from barnabas.security.mechanism import AuthenticationError
 logger = logging.getLogger(__name__)
 
 
+HeaderValue = bytes | bytearray | memoryview | str | None
+Headers = Iterable[tuple[str, HeaderValue]] | Mapping[str, HeaderValue] | None
 OnDelivery = Callable[[RecordMetadata | None, Exception | None], Any]
+
+
+def as_timestamp(value: object) -> int:
+    """Returns the timestamp of `send()` as an int.
+
+    A float is rejected: it is usually a time in seconds, which would be stored as a day in 1970.
+    """
+    try:
+        stamp = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        wanted = "milliseconds since 1970 as an int, such as int(time.time() * 1000)"
+        raise TypeError(f"the timestamp must be {wanted}, not {value!r}") from None
+    if stamp < 0:
+        raise LocalError(f"the timestamp must not be negative: {stamp}")
+    return stamp
+
+
+def as_headers(headers: Headers) -> list[tuple[str, Any]]:
+    """Returns pairs of a name and bytes; text is encoded as UTF-8."""
+    pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
+    return [(name, data.encode() if isinstance(data, str) else data) for name, data in pairs]
 
 
 def explain_mistake(topic: object, headers: object) -> None:
     """Raises a TypeError that names the wrong argument of `send()`, if it finds one."""
-    if not isinstance(topic, str):
-        raise TypeError(f"the topic must be a str, not {type(topic).__name__}")
-    if isinstance(headers, Mapping | str | bytes) or not isinstance(headers, Iterable):
+    check_topic(topic)
+    if isinstance(headers, Mapping):
+        headers = list(headers.items())
+    if isinstance(headers, str | bytes) or not isinstance(headers, Iterable):
         wrong = [headers]
     elif isinstance(headers, Sequence):
         wrong = [header for header in headers if not _is_header(header)]
     else:
         return
     if wrong:
-        wanted = "pairs of a name and bytes, such as [('source', b'web')]"
+        wanted = "pairs of a name and bytes or str, such as [('source', b'web')]"
         raise TypeError(f"headers must be {wanted}, not {wrong[0]!r}")
 
 
 def _is_header(pair: object) -> bool:
     match pair:
-        case (str(), bytes() | bytearray() | memoryview() | None):
+        case (str(), bytes() | bytearray() | memoryview() | str() | None):
             return True
     return False
+
+
+def check_topic(topic: object) -> None:
+    """Raises TypeError if the topic of `send()` is not a name."""
+    if not isinstance(topic, str):
+        raise TypeError(f"the topic must be a str, not {type(topic).__name__}")
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """The low-level consumer: reads a partition from a given offset, without a group."""
 
+from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.simple.consumer import SimpleConsumer
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
+from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
 
 __all__ = ["FetchedBatches", "PartitionMetadata", "PartitionOffset", "SimpleConsumer"]

@@ -20,9 +20,9 @@ from barnabas.clients.core.apis.offset_fetch import (
     read_requested_committed,
 )
 from barnabas.clients.core.client import GROUP, KafkaClient
-from barnabas.clients.core.cluster_metadata import Node
+from barnabas.clients.core.cluster_metadata import Node, PartitionMetadata
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
+from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
     LEADER_MOVED,
@@ -103,13 +103,15 @@ class SimpleConsumer:
 
     async def leader(self, topic: str, partition: int) -> Node:
         """Returns the broker that leads a partition."""
-        return (await self.partition_metadata(topic, partition)).leader
+        leader = (await self.partition_metadata(topic, partition)).leader
+        assert leader is not None  # partition_metadata() waits for one
+        return leader
 
     async def partition_metadata(self, topic: str, partition: int) -> PartitionMetadata:
         """Returns the leader, the replicas and the in-sync replicas of a partition."""
         topic_partition = as_topic_partition((topic, partition))
         await self._client.leader(topic_partition, self._deadline())
-        return PartitionMetadata.of(self._client.metadata, topic_partition)
+        return self._client.metadata.describe(topic_partition)
 
     # -- offsets -------------------------------------------------------------------------------
 

@@ -23,9 +23,9 @@ from barnabas.clients.core.apis.offset_fetch import (
     read_requested_committed,
 )
 from barnabas.clients.core.blocking_router import BlockingRouter
-from barnabas.clients.core.cluster_metadata import Node
+from barnabas.clients.core.cluster_metadata import Node, PartitionMetadata
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionMetadata, PartitionOffset
+from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
     LEADER_MOVED,
@@ -112,7 +112,9 @@ class SimpleConsumer:
 
     def leader(self, topic: str, partition: int) -> Node:
         """Returns the broker that leads a partition."""
-        return self.partition_metadata(topic, partition).leader
+        leader = self.partition_metadata(topic, partition).leader
+        assert leader is not None  # partition_metadata() waits for one
+        return leader
 
     def partition_metadata(self, topic: str, partition: int) -> PartitionMetadata:
         """Returns the leader, the replicas and the in-sync replicas of a partition.
@@ -124,7 +126,7 @@ class SimpleConsumer:
 
         def attempt(_: float) -> PartitionMetadata:
             self._router.leader(topic_partition)
-            return PartitionMetadata.of(self._router.metadata, topic_partition)
+            return self._router.metadata.describe(topic_partition)
 
         return self._at_leader(topic_partition, attempt, f"the leader of {topic_partition}")
 

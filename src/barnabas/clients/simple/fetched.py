@@ -1,9 +1,8 @@
-"""Results of the simple consumers: fetched batches, offsets, partition metadata."""
+"""Results of the simple consumers: fetched batches and offsets."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
 from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
@@ -19,33 +18,6 @@ class PartitionOffset:
     offset: int
     timestamp: int = -1
     leader_epoch: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionMetadata:
-    """A partition with its leader and replicas.
-
-    A replica on a broker that is not running has the host "" and the port -1.
-    """
-
-    topic: str
-    partition: int
-    leader: Node
-    leader_epoch: int
-    replicas: tuple[Node, ...]
-    isr: tuple[Node, ...]
-
-    @classmethod
-    def of(cls, metadata: ClusterMetadata, topic_partition: TopicPartition) -> "PartitionMetadata":
-        """Reads metadata in which the partition has a leader."""
-        found = metadata.leader_of(topic_partition)
-        assert found is not None
-        info = metadata.topics[topic_partition.topic].partitions[topic_partition.partition]
-
-        def nodes(ids: tuple[int, ...]) -> tuple[Node, ...]:
-            return tuple(metadata.brokers.get(number) or Node(number, "", -1) for number in ids)
-
-        return cls(*topic_partition, *found, nodes(info.replicas), nodes(info.isr))
 
 
 @dataclass(frozen=True, slots=True)

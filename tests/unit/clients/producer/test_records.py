@@ -2,16 +2,17 @@
 
 import pytest
 
-from barnabas.clients.producer.records import explain_mistake
+from barnabas.clients.producer.records import as_headers, as_timestamp, explain_mistake
+from barnabas.model.errors import LocalError
 
-WANTED = r"headers must be pairs of a name and bytes, such as \[\('source', b'web'\)\], not "
+WANTED = r"headers must be pairs of a name and bytes or str, such as \[\('source', b'web'\)\], not "
 
 
 @pytest.mark.parametrize(
     ("headers", "wrong"),
     [
-        ({"a": b"1"}, r"\{'a': b'1'\}"),
-        ([("a", "1")], r"\('a', '1'\)"),
+        ({"a": 1}, r"\('a', 1\)"),
+        ([("a", 1)], r"\('a', 1\)"),
         ([("a", b"1"), "b"], "'b'"),
         ([(1, b"1")], r"\(1, b'1'\)"),
         ("a=1", "'a=1'"),
@@ -29,7 +30,29 @@ def test_a_topic_that_is_no_name(topic):
         explain_mistake(topic, ())
 
 
-@pytest.mark.parametrize("headers", [(), [("a", b"1"), ("b", None)], {"a": b"1"}.items()])
+@pytest.mark.parametrize("headers", [(), [("a", b"1"), ("b", None)], {"a": b"1"}, [("a", "1")]])
 def test_what_is_right_is_not_blamed(headers):
     """Passes when `explain_mistake` raises no error for valid arguments."""
     explain_mistake("orders", headers)
+
+
+@pytest.mark.parametrize("headers", [{"a": "ä", "b": None}, [("a", "ä"), ("b", None)]])
+def test_headers_may_be_a_mapping_and_text(headers):
+    assert as_headers(headers) == [("a", "ä".encode()), ("b", None)]
+
+
+def test_no_headers():
+    assert as_headers(None) == as_headers({}) == []
+
+
+@pytest.mark.parametrize("moment", [1794900824.8, "1794900824800", 1.0])
+def test_a_timestamp_is_a_whole_number(moment):
+    """A float is usually a time in seconds, which would be stored as a day in 1970."""
+    with pytest.raises(TypeError, match="milliseconds since 1970 as an int"):
+        as_timestamp(moment)
+
+
+def test_a_timestamp_is_not_negative():
+    assert as_timestamp(0) == 0
+    with pytest.raises(LocalError, match="-1"):
+        as_timestamp(-1)
