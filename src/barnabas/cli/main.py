@@ -99,11 +99,32 @@ def long_flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> lis
 
 
 class ApacheParser(argparse.ArgumentParser):
-    """A parser with the exit code of Apache Kafka's tools for wrong usage."""
+    """A parser with the exit code of Apache Kafka's tools for wrong usage.
+
+    An unknown option is reported first: `--lst` instead of `--list` is not a missing option.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._given = list(args or ())
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
+        unknown = [item for item in self._given if self._is_unknown(item)]
+        if unknown and (message.endswith("required") or message.startswith("unrecognized")):
+            message = f"{unknown[0]} is not a recognized option{self._suggestion(unknown[0])}"
         self.exit(FAILED, f"{self.prog}: error: {message}\n")
+
+    def _is_unknown(self, argument: str) -> bool:
+        flag = argument.partition("=")[0]
+        known = self._option_string_actions
+        return flag.startswith("--") and not any(name.startswith(flag) for name in known)
+
+    def _suggestion(self, flag: str) -> str:
+        import difflib  # start-up time
+
+        close = difflib.get_close_matches(flag, self._option_string_actions, n=1)
+        return f"; did you mean {close[0]}?" if close else ""
 
 
 def make_parser(module: Any, name: str) -> argparse.ArgumentParser:

@@ -40,6 +40,21 @@ def test_a_port_that_is_none(capsys, command, port):
     assert f"argument --port: {port!r} is not a port: must be 0 to 65535" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "flags", "text"),
+    [
+        ("kafka-topics", ["--lst"], "--lst is not a recognized option; did you mean --list?"),
+        ("kafka-topics", ["--list", "--zzz=1"], "--zzz=1 is not a recognized option"),
+        ("kafka-console-consumer", ["--topik", "a"], "did you mean --topic?"),
+    ],
+)
+def test_an_option_with_a_typo(capsys, command, flags, text):
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--bootstrap-server", "localhost:1", *flags])
+    assert ended.value.code == 1
+    assert text in capsys.readouterr().err
+
+
 def test_a_file_that_cannot_be_made(capsys):
     def work():
         raise FileExistsError(errno.EEXIST, "File exists", "data")
