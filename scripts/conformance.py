@@ -28,7 +28,8 @@ Kafka. This page is generated from the last full run.
 
 - Clients: `barnabas` (blocking) and `barnabas.aio`, {versions}.
 - Brokers: `single` is one broker of ours, `cluster` three on ZooKeeper, `kafka` Apache Kafka.
-- `=`: the expected observations. `≠`: a known difference. `none`: the library lacks the feature.
+- `=`: the expected observations. `≠`: a known difference. `= 7`: the expected observations in this
+  run; in others the difference with this number was seen. `none`: the library lacks the feature.
   Blank: the scenario does not apply (tools of libraries without tools, brokers that cannot be
   killed).
 - A cell with one mark holds for every broker; otherwise the broker is named. Numbers refer to the

@@ -19,7 +19,11 @@ PEER_ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Result:
-    """`verdict`: same, different (declared, with a reason), missing (feature), or failed."""
+    """`verdict`: same, different (declared, with a reason), missing (feature), or failed.
+
+    A result that is the same and has a reason belongs to a difference that does not show in every
+    run.
+    """
 
     scenario: str
     client: str
@@ -61,7 +65,8 @@ def _attempt(scenario: Scenario, client: Client, broker: str, control: Control) 
 def _judge(scenario: Scenario, place: tuple[str, str, str], observed: dict[str, Any]) -> Result:
     declared = difference(*place)
     if declared is not None and declared.allows(scenario.expected, observed):
-        return Result(*place, DIFFERENT, declared.reason, observed)
+        verdict = SAME if observed == scenario.expected else DIFFERENT
+        return Result(*place, verdict, declared.reason, observed)
     wanted = {**scenario.expected, **(declared.outcomes[-1] if declared else {})}
     unlike = {
         name: (observed.get(name), value)
