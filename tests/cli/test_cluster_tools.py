@@ -201,7 +201,11 @@ def test_a_group_of_the_zookeeper_consumer(cli, cluster):
     ran = cli("groups", "migrate", topic, *zookeeper, "--execute", "--format", "json")
     assert ran.code == 0, ran.err
     committed = cluster.admin.list_group_offsets([topic])[topic]
-    assert {place.partition: at.offset for place, at in committed.items()} == {0: 0, 1: 1, 2: 2}
+    assert {topic_partition.partition: at.offset for topic_partition, at in committed.items()} == {
+        0: 0,
+        1: 1,
+        2: 2,
+    }
 
 
 def test_topics_with_replicas(cli, cluster, topic):

@@ -43,9 +43,9 @@ def read(cli, broker, twenty):
 
 
 def committed(broker, topic):
-    places = [TopicPartition(topic, number) for number in range(2)]
+    topic_partitions = [TopicPartition(topic, number) for number in range(2)]
     with Consumer(bootstrap_servers=broker.bootstrap_servers, group_id=topic) as consumer:
-        found = consumer.committed(*places)
+        found = consumer.committed(*topic_partitions)
     return sum(at.offset for at in found.values() if at is not None)
 
 
@@ -93,7 +93,7 @@ def test_a_bad_record_stops_the_console_before_it(cli, broker, twenty):
     ran = cli(*arguments)
     assert ran.code != 0
     assert "Error processing message" in ran.err
-    place = TopicPartition(twenty, 0)
+    topic_partition = TopicPartition(twenty, 0)
     with Consumer(bootstrap_servers=broker.bootstrap_servers, group_id=f"{twenty}-int") as consumer:
-        found = consumer.committed(place)[place]
+        found = consumer.committed(topic_partition)[topic_partition]
     assert found is None or found.offset == 0

@@ -44,7 +44,7 @@ def test_delete_records(cli, broker, five, tmp_path):
 
 def test_group_offsets_change_and_go(cli, broker, five):
     servers, group = broker.bootstrap_servers, f"g-{five}"
-    place = TopicPartition(five, 0)
+    topic_partition = TopicPartition(five, 0)
 
     def committed():
         found = broker.admin.list_group_offsets([group])[group]
@@ -53,7 +53,7 @@ def test_group_offsets_change_and_go(cli, broker, five):
     def reset(*rule):
         ran = cli("groups", "reset", group, "-t", f"{five}:0", *rule, "--execute", servers=servers)
         assert ran.code == 0, ran.err
-        return committed()[place]
+        return committed()[topic_partition]
 
     plan = cli("groups", "reset", group, "-t", five, "--to-latest", servers=servers)
     assert "PLANNED" in plan.out
@@ -74,11 +74,11 @@ def test_group_offsets_change_and_go(cli, broker, five):
     ran = cli("groups", "reset", f"{group}-2", "--from-group", group, "--execute", servers=servers)
     assert ran.code == 0, ran.err
     found = broker.admin.list_group_offsets([f"{group}-2"])[f"{group}-2"]
-    assert found[place].offset == 2
+    assert found[topic_partition].offset == 2
 
     ran = cli("groups", "delete-offsets", group, f"{five}:0", "--yes", servers=servers)
     assert ran.code == 0, ran.err
-    assert place not in committed()
+    assert topic_partition not in committed()
     assert cli("groups", "delete", group, f"{group}-2", "--yes", servers=servers).code == 0
 
 
@@ -267,12 +267,22 @@ def test_formatters_of_the_internal_topics(cli, broker, five):
     group, commit = f"g-{five}", {TopicPartition(five, 0): 3}
     broker.admin.alter_group_offsets(group, commit).check()
     partitions = len(broker.admin.describe_topic("__consumer_offsets").partitions)
-    place = TopicPartition("__consumer_offsets", coordinator_partition(group, partitions))
+    topic_partition = TopicPartition("__consumer_offsets", coordinator_partition(group, partitions))
     # Fewer than offsets, when other tests' groups were compacted away or their markers lie there.
-    written = [item for item in broker.records(place.topic) if item.partition == place.partition]
+    written = [
+        item
+        for item in broker.records(topic_partition.topic)
+        if item.partition == topic_partition.partition
+    ]
     ran = cli(
         *("kafka-console-consumer", "--bootstrap-server", broker.bootstrap_servers),
-        *("--topic", place.topic, "--partition", place.partition, "--from-beginning"),
+        *(
+            "--topic",
+            topic_partition.topic,
+            "--partition",
+            topic_partition.partition,
+            "--from-beginning",
+        ),
         *("--max-messages", len(written), "--timeout-ms", "60000"),
         *("--formatter", "org.apache.kafka.tools.consumer.OffsetsMessageFormatter"),
     )

@@ -44,9 +44,11 @@ def read(address, topic, group, count):
         shares = [len(member.assignment()) for member in members]
         if len(values) >= count and shares == [1, 1]:
             break
-    places = [confluent_kafka.TopicPartition(topic, n, 10) for n in range(2)]
-    members[0].commit(offsets=places, asynchronous=False)
-    found = [place.offset for place in members[1].committed(places, 20)]
+    topic_partitions = [confluent_kafka.TopicPartition(topic, n, 10) for n in range(2)]
+    members[0].commit(offsets=topic_partitions, asynchronous=False)
+    found = [
+        topic_partition.offset for topic_partition in members[1].committed(topic_partitions, 20)
+    ]
     for member in members:
         member.close()
     return {"values": sorted(values), "shares": shares, "committed": found}

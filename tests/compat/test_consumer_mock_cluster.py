@@ -50,22 +50,22 @@ def test_by_assignment_through_errors(kafka):
     code = ErrorCode
     kafka.fail(LIST_OFFSETS, code.NOT_LEADER_OR_FOLLOWER, code.LEADER_NOT_AVAILABLE)
     kafka.fail(FETCH, code.NOT_LEADER_OR_FOLLOWER, code.UNKNOWN_LEADER_EPOCH)
-    places = [TopicPartition("t", number) for number in range(4)]
+    topic_partitions = [TopicPartition("t", number) for number in range(4)]
     with Consumer(config(kafka)) as consumer:
-        consumer.assign(places)
+        consumer.assign(topic_partitions)
         assert read(consumer, COUNT) == list(range(COUNT))
-        assert set(consumer.end_offsets(places).values()) == {COUNT // 4}
+        assert set(consumer.end_offsets(topic_partitions).values()) == {COUNT // 4}
         consumer.seek_to_beginning()
         assert read(consumer, COUNT) == list(range(COUNT))
 
 
 def test_leaders_that_move(kafka):
-    places = [TopicPartition("t", number) for number in range(4)]
+    topic_partitions = [TopicPartition("t", number) for number in range(4)]
     with (
         Consumer(config(kafka)) as consumer,
         Producer(bootstrap_servers=kafka.bootstrap_servers) as producer,
     ):
-        consumer.assign(places)
+        consumer.assign(topic_partitions)
         read(consumer, COUNT)
         for node in (1, 2, 3):
             for number in range(4):
@@ -75,13 +75,13 @@ def test_leaders_that_move(kafka):
 
 
 def test_commits_through_errors(kafka):
-    place = TopicPartition("t", 0)
+    topic_partition = TopicPartition("t", 0)
     with Consumer(config(kafka, group_id="g")) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         kafka.fail(OFFSET_COMMIT, ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        consumer.commit({place: 7})
+        consumer.commit({topic_partition: 7})
         kafka.fail(OFFSET_FETCH, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        assert consumer.committed(place)[place].offset == 7
+        assert consumer.committed(topic_partition)[topic_partition].offset == 7
 
 
 @pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])

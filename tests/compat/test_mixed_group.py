@@ -34,8 +34,8 @@ class Foreign:
         if self.failure is not None:
             raise self.failure
 
-    def got(self, places):
-        self.assigned = set(places)
+    def got(self, topic_partitions):
+        self.assigned = set(topic_partitions)
         self.rebalances += 1
 
     def _guarded(self):
@@ -60,7 +60,9 @@ class Confluent(Foreign):
         )
         consumer.subscribe(
             [self.topic],
-            on_assign=lambda _, places: self.got((p.topic, p.partition) for p in places),
+            on_assign=lambda _, topic_partitions: self.got(
+                (p.topic, p.partition) for p in topic_partitions
+            ),
         )
         while not self._stop.is_set():
             message = consumer.poll(0.1)
@@ -77,7 +79,10 @@ class KafkaPython(Foreign):
 
         class Listener(ConsumerRebalanceListener):
             def on_partitions_assigned(self, assigned):
-                outer.got((place.topic, place.partition) for place in assigned)
+                outer.got(
+                    (topic_partition.topic, topic_partition.partition)
+                    for topic_partition in assigned
+                )
 
             def on_partitions_revoked(self, revoked):
                 pass
@@ -110,7 +115,10 @@ class Aiokafka(Foreign):
 
         class Listener(ConsumerRebalanceListener):
             def on_partitions_assigned(self, assigned):
-                outer.got((place.topic, place.partition) for place in assigned)
+                outer.got(
+                    (topic_partition.topic, topic_partition.partition)
+                    for topic_partition in assigned
+                )
 
             def on_partitions_revoked(self, revoked):
                 pass
@@ -146,13 +154,13 @@ def ours(address, topic):
 
 
 def held(members):
-    return [tuple(place) for member in members for place in member.assigned]
+    return [tuple(topic_partition) for member in members for topic_partition in member.assigned]
 
 
 def is_divided(members):
-    places = held(members)
+    topic_partitions = held(members)
     each = PARTITIONS // len(members)
-    return len(places) == len(set(places)) == PARTITIONS and all(
+    return len(topic_partitions) == len(set(topic_partitions)) == PARTITIONS and all(
         len(member.assigned) == each for member in members
     )
 

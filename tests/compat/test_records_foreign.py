@@ -11,8 +11,9 @@ from support.records import hot_records
 from barnabas.model.records import Codec
 from barnabas.records import reader
 from barnabas.records.batch import parse_header
+from barnabas.records.batch_rules import BatchRules
 from barnabas.records.builder import BatchBuilder
-from barnabas.records.validation import BatchRules, validate_batch
+from barnabas.records.validation import validate_batch
 
 # kafka-python reads its schemas through a call that Python 3.11 deprecates.
 with warnings.catch_warnings():

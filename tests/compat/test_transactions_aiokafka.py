@@ -27,21 +27,23 @@ async def transactional(broker):
 
 async def read(broker, topic, count, isolation="read_committed"):
     """`count` values, and nothing after them."""
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     consumer = AIOKafkaConsumer(
         bootstrap_servers=broker.bootstrap_servers,
         auto_offset_reset="earliest",
         isolation_level=isolation,
     )
     await consumer.start()
-    consumer.assign([place])
+    consumer.assign([topic_partition])
     values = []
     while len(values) < count:
-        for record in (await consumer.getmany(place, timeout_ms=5000)).get(place, []):
+        for record in (await consumer.getmany(topic_partition, timeout_ms=5000)).get(
+            topic_partition, []
+        ):
             values.append(record.value)
-    rest = await consumer.getmany(place, timeout_ms=300)
+    rest = await consumer.getmany(topic_partition, timeout_ms=300)
     await consumer.stop()
-    return values + [record.value for record in rest.get(place, [])]
+    return values + [record.value for record in rest.get(topic_partition, [])]
 
 
 class GiveUpError(Exception):
@@ -66,22 +68,22 @@ async def test_commit_and_abort(broker, topic_name, transactional):
 
 async def test_offsets_move_with_the_transaction(broker, topic_name, transactional):
     create_topic(broker, topic_name, 1)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     producer = await transactional(topic_name)
     consumer = AIOKafkaConsumer(
         bootstrap_servers=broker.bootstrap_servers, group_id=topic_name, enable_auto_commit=False
     )
     await consumer.start()
-    consumer.assign([place])
+    consumer.assign([topic_partition])
     for offset, commit in ((3, True), (9, False)):
         await producer.begin_transaction()
         await producer.send_and_wait(topic_name, b"x")
-        await producer.send_offsets_to_transaction({place: offset}, topic_name)
+        await producer.send_offsets_to_transaction({topic_partition: offset}, topic_name)
         if commit:
             await producer.commit_transaction()
         else:
             await producer.abort_transaction()
-        assert await consumer.committed(place) == 3
+        assert await consumer.committed(topic_partition) == 3
     await consumer.stop()
 
 

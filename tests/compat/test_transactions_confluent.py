@@ -198,8 +198,8 @@ def test_transactions_go_on_under_a_new_leader():
 
 def lead_from(cluster, topic, replicas):
     """Make the first of these replicas the leader of partition 0."""
-    place = NativeTopicPartition(topic, 0)
-    cluster.admin.alter_partition_reassignments({place: replicas})
+    topic_partition = NativeTopicPartition(topic, 0)
+    cluster.admin.alter_partition_reassignments({topic_partition: replicas})
     wait_until(lambda: leaders(cluster, topic)[0].replicas == replicas)
-    cluster.admin.elect_leaders(ElectionType.PREFERRED, [place])
+    cluster.admin.elect_leaders(ElectionType.PREFERRED, [topic_partition])
     wait_until(lambda: leaders(cluster, topic)[0].leader == replicas[0])

@@ -61,20 +61,20 @@ def test_commit_and_abort(broker, topic_name, transactional):
 
 def test_offsets_move_with_the_transaction(broker, topic_name, transactional):
     create_topic(broker, topic_name, 1)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     producer = transactional(topic_name)
     consumer = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, group_id=topic_name)
-    consumer.assign([place])
+    consumer.assign([topic_partition])
     for offset, commit in ((3, True), (9, False)):
         producer.begin_transaction()
         send(producer, topic_name, b"x")
         metadata = OffsetAndMetadata(offset, "", -1)
-        producer.send_offsets_to_transaction({place: metadata}, topic_name)
+        producer.send_offsets_to_transaction({topic_partition: metadata}, topic_name)
         if commit:
             producer.commit_transaction()
         else:
             producer.abort_transaction()
-        assert consumer.committed(place) == 3
+        assert consumer.committed(topic_partition) == 3
     consumer.close()
 
 

@@ -88,14 +88,14 @@ class OffsetWatch(threading.Thread):
         self.asked, self.backwards = 0, []
 
     def run(self):
-        places = [confluent_kafka.TopicPartition(SOURCE, n) for n in range(PARTITIONS)]
+        topic_partitions = [confluent_kafka.TopicPartition(SOURCE, n) for n in range(PARTITIONS)]
         while not self._stopped.wait(0.5):
             try:
-                for place in self._consumer.committed(places, 3):
-                    self._note(("committed", place.partition), place.offset)
-                for place in places:
-                    _, end = self._consumer.get_watermark_offsets(place, 3)
-                    self._note(("log end", place.partition), end)
+                for topic_partition in self._consumer.committed(topic_partitions, 3):
+                    self._note(("committed", topic_partition.partition), topic_partition.offset)
+                for topic_partition in topic_partitions:
+                    _, end = self._consumer.get_watermark_offsets(topic_partition, 3)
+                    self._note(("log end", topic_partition.partition), end)
             except confluent_kafka.KafkaException:
                 continue
         self._consumer.close()
@@ -162,10 +162,11 @@ def load(cluster, tmp_path):
 def commit_the_beginning(servers):
     """From now on every partition has a committed offset: a copier that finds none has lost it."""
     consumer = confluent_kafka.Consumer({"bootstrap.servers": servers, "group.id": "copiers"})
-    places = [confluent_kafka.TopicPartition(SOURCE, n, 0) for n in range(PARTITIONS)]
-    assert [place.error for place in consumer.commit(offsets=places, asynchronous=False)] == [
-        None
-    ] * PARTITIONS
+    topic_partitions = [confluent_kafka.TopicPartition(SOURCE, n, 0) for n in range(PARTITIONS)]
+    assert [
+        topic_partition.error
+        for topic_partition in consumer.commit(offsets=topic_partitions, asynchronous=False)
+    ] == [None] * PARTITIONS
     consumer.close()
 
 

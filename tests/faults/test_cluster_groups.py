@@ -46,8 +46,11 @@ def coordinator_of(cluster, group):
 def committed(cluster, topic):
     config = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": topic}
     consumer = confluent_kafka.Consumer(config)
-    places = [confluent_kafka.TopicPartition(topic, p) for p in range(PARTITIONS)]
-    found = {place.partition: place.offset for place in consumer.committed(places, timeout=20)}
+    topic_partitions = [confluent_kafka.TopicPartition(topic, p) for p in range(PARTITIONS)]
+    found = {
+        topic_partition.partition: topic_partition.offset
+        for topic_partition in consumer.committed(topic_partitions, timeout=20)
+    }
     consumer.close()
     return found
 

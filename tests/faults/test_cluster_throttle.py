@@ -24,20 +24,21 @@ def test_a_throttled_move_is_slow_and_then_completes(cluster, topic_name, side):
         cluster.produce(topic_name, b"x" * RECORD_BYTES)
     before = leaders(cluster, topic_name)[0].replicas
     spare = ({1, 2, 3} - set(before)).pop()
-    place, target = TopicPartition(topic_name, 0), (spare, before[1])
+    topic_partition, target = TopicPartition(topic_name, 0), (spare, before[1])
     with throttle(cluster, RATE):
         started = time.monotonic()
-        cluster.admin.alter_partition_reassignments({place: target})
+        cluster.admin.alter_partition_reassignments({topic_partition: target})
         wait_until(lambda: size(cluster, spare, topic_name) > 0, what="the first records")
         threading.Event().wait(LOOK_SECONDS)
         copied, seconds = size(cluster, spare, topic_name), time.monotonic() - started
         # Replicas in sync are not held back, or this would not be acknowledged.
         cluster.produce(topic_name, b"y")
-        assert place in cluster.admin.list_partition_reassignments()
+        assert topic_partition in cluster.admin.list_partition_reassignments()
         set_rate(cluster, None)
         lifted = time.monotonic()
         wait_until(
-            lambda: place not in cluster.admin.list_partition_reassignments(), what="the end"
+            lambda: topic_partition not in cluster.admin.list_partition_reassignments(),
+            what="the end",
         )
     rest = time.monotonic() - lifted
     print(f"{side}: {copied} bytes in {seconds:.1f} s at {RATE} B/s, the rest in {rest:.2f} s")

@@ -58,10 +58,12 @@ def double_owners(members):
     held = Counter()
     for member in members:
         mine = set()
-        for what, places in list(member.events):
-            mine = mine | set(places) if what == "assigned" else mine - set(places)
+        for what, topic_partitions in list(member.events):
+            mine = (
+                mine | set(topic_partitions) if what == "assigned" else mine - set(topic_partitions)
+            )
         held.update(mine)
-    return [place for place, count in held.items() if count > 1]
+    return [topic_partition for topic_partition, count in held.items() if count > 1]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

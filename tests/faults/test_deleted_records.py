@@ -8,7 +8,7 @@ from barnabas.admin.topic_types import EARLIEST
 
 pytestmark = pytest.mark.faults
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 def test_deleted_records_stay_deleted(tmp_path):
@@ -18,8 +18,8 @@ def test_deleted_records_stay_deleted(tmp_path):
             admin.create_topic("t", 1)
             for _ in range(10):
                 producer.send("t", b"x", partition=0).result(20)
-            assert admin.delete_records({PLACE: 7})[PLACE] == 7
+            assert admin.delete_records({TOPIC_PARTITION: 7})[TOPIC_PARTITION] == 7
         broker.kill()
         broker.start()
         with Admin(config) as admin:
-            assert admin.list_offsets({PLACE: EARLIEST})[PLACE].offset == 7
+            assert admin.list_offsets({TOPIC_PARTITION: EARLIEST})[TOPIC_PARTITION].offset == 7

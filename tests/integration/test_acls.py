@@ -174,8 +174,8 @@ def test_administration(root, alice, topic):
         alice.describe_client_quotas()
     with denied(NO_CLUSTER):
         alice.describe_scram_users()
-    place = TopicPartition(topic, 0)
-    assert alice.list_offsets({place: LATEST}).errors[place].code is NO_TOPIC
+    topic_partition = TopicPartition(topic, 0)
+    assert alice.list_offsets({topic_partition: LATEST}).errors[topic_partition].code is NO_TOPIC
     allow(root, Operation.CREATE, CLUSTER, "kafka-cluster")
     alice.create_topic(name, 1, 1)
     allow(root, Operation.ALL, TOPIC, name)

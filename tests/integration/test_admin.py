@@ -240,9 +240,13 @@ def test_the_cluster(admin):
 
 def test_directories(admin, broker, topic):
     broker.produce(topic, "v" * 1000, partition=1)
-    place = TopicPartition(topic, 1)
-    for dirs in admin.describe_log_dirs(partitions=[place]).check().values():
-        sizes = [each.replicas[place].size_bytes for each in dirs if place in each.replicas]
+    topic_partition = TopicPartition(topic, 1)
+    for dirs in admin.describe_log_dirs(partitions=[topic_partition]).check().values():
+        sizes = [
+            each.replicas[topic_partition].size_bytes
+            for each in dirs
+            if topic_partition in each.replicas
+        ]
         assert sizes
         assert sizes[0] > 1000
 
@@ -251,12 +255,12 @@ def test_directories(admin, broker, topic):
 
 
 def test_offsets_by_word_and_by_time(admin, broker, topic):
-    place, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    topic_partition, other = TopicPartition(topic, 0), TopicPartition(topic, 1)
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
         for timestamp in (1000, 3000, 2000):
             producer.send(topic, b"v", partition=0, timestamp=timestamp)
 
-    def offset(spec, where=place):
+    def offset(spec, where=topic_partition):
         return admin.list_offsets({where: spec})[where]
 
     assert offset(EARLIEST).offset == 0
@@ -331,7 +335,7 @@ def test_offsets_of_a_group_without_members(admin, broker, topic, group):
 
 
 def test_a_group_with_a_member(admin, broker, topic, group):
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     with member(broker, group, topic):
         described = admin.describe_group(group)
         assert (described.state, described.type) == (GroupState.STABLE, GroupType.CLASSIC)
@@ -339,16 +343,16 @@ def test_a_group_with_a_member(admin, broker, topic, group):
         assert described.coordinator is not None
         (only,) = described.members
         assert only.client_id == "member"
-        assert set(only.assignment) == {place, TopicPartition(topic, 1)}
+        assert set(only.assignment) == {topic_partition, TopicPartition(topic, 1)}
         stable = [each.group_id for each in admin.list_groups(states=[GroupState.STABLE])]
         assert group in stable
         assert group not in [each.group_id for each in admin.list_groups(states=["Empty"])]
 
         assert code_of(admin.delete_groups([group]), group) is ErrorCode.NON_EMPTY_GROUP
-        results = admin.alter_group_offsets(group, {place: 1})
-        assert code_of(results, place) is ErrorCode.UNKNOWN_MEMBER_ID
-        results = admin.delete_group_offsets(group, [place])
-        assert code_of(results, place) is ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+        results = admin.alter_group_offsets(group, {topic_partition: 1})
+        assert code_of(results, topic_partition) is ErrorCode.UNKNOWN_MEMBER_ID
+        results = admin.delete_group_offsets(group, [topic_partition])
+        assert code_of(results, topic_partition) is ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
 
 
 def test_a_group_of_the_new_protocol(admin, broker, topic, group):
@@ -390,7 +394,7 @@ def test_a_group_that_is_not_there(admin, group):
 
 def test_transactions_are_seen_and_fenced(admin, broker, topic):
     name = unique_name("transaction")
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     config = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": name}
     with served():
         admin.list_transactions()
@@ -401,9 +405,9 @@ def test_transactions_are_seen_and_fenced(admin, broker, topic):
         listing = next(each for each in admin.list_transactions() if each.transactional_id == name)
         assert listing.state == "Ongoing"
         described = admin.describe_transactions([name])[name]
-        assert described.partitions == (place,)
+        assert described.partitions == (topic_partition,)
         assert described.started_ms is not None
-        (state,) = admin.describe_producers([place])[place]
+        (state,) = admin.describe_producers([topic_partition])[topic_partition]
         assert state.producer_id == described.producer_id
         assert state.transaction_start_offset == 0
         fenced = admin.fence_producers([name])[name]
@@ -413,26 +417,26 @@ def test_transactions_are_seen_and_fenced(admin, broker, topic):
 
 
 def test_leaders_that_are_right_are_left(admin, topic):
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     with served():
-        results = admin.elect_leaders(ElectionType.PREFERRED, [place])
-        assert code_of(results, place) is ErrorCode.ELECTION_NOT_NEEDED
+        results = admin.elect_leaders(ElectionType.PREFERRED, [topic_partition])
+        assert code_of(results, topic_partition) is ErrorCode.ELECTION_NOT_NEEDED
 
 
 def test_no_moves_are_under_way(admin, topic):
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     with served():
         assert admin.list_partition_reassignments() == {}
-        results = admin.alter_partition_reassignments({place: None})
-        assert code_of(results, place) is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+        results = admin.alter_partition_reassignments({topic_partition: None})
+        assert code_of(results, topic_partition) is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
 
 
 def test_a_move_to_where_it_is(admin, topic):
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     replicas = admin.describe_topic(topic).partitions[0].replicas
     with served():
-        admin.alter_partition_reassignments({place: replicas}).check()
-        assert until(lambda: not admin.list_partition_reassignments([place]))
+        admin.alter_partition_reassignments({topic_partition: replicas}).check()
+        assert until(lambda: not admin.list_partition_reassignments([topic_partition]))
 
 
 # -- access -------------------------------------------------------------------------------------

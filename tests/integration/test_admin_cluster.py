@@ -24,29 +24,29 @@ def test_changes_reach_the_controller_from_every_bootstrap(cluster):
 
 
 def test_offsets_and_records_of_all_leaders_in_one_call(cluster, topic):
-    places = [TopicPartition(topic, number) for number in range(6)]
-    for place in places:
-        cluster.produce(topic, *"abc", partition=place.partition)
+    topic_partitions = [TopicPartition(topic, number) for number in range(6)]
+    for topic_partition in topic_partitions:
+        cluster.produce(topic, *"abc", partition=topic_partition.partition)
     assert len({item.leader for item in cluster.admin.describe_topic(topic).partitions}) > 1
-    ends = cluster.admin.list_offsets(dict.fromkeys(places, LATEST)).check()
+    ends = cluster.admin.list_offsets(dict.fromkeys(topic_partitions, LATEST)).check()
     assert {found.offset for found in ends.values()} == {3}
-    gone = cluster.admin.delete_records(dict.fromkeys(places, 2)).check()
+    gone = cluster.admin.delete_records(dict.fromkeys(topic_partitions, 2)).check()
     assert set(gone.values()) == {2}
-    starts = cluster.admin.list_offsets(dict.fromkeys(places, EARLIEST)).check()
+    starts = cluster.admin.list_offsets(dict.fromkeys(topic_partitions, EARLIEST)).check()
     assert {found.offset for found in starts.values()} == {2}
 
 
 def test_groups_of_all_coordinators(cluster, topic):
     groups = [unique_name("group") for _ in range(12)]
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     for group in groups:
-        cluster.admin.alter_group_offsets(group, {place: 1}).check()
+        cluster.admin.alter_group_offsets(group, {topic_partition: 1}).check()
     _spread_coordinators(cluster)
     assert set(groups) <= {listing.group_id for listing in cluster.admin.list_groups()}
     described = cluster.admin.describe_groups(groups).check()
     assert len({group.coordinator.id for group in described.values()}) > 1
     offsets = cluster.admin.list_group_offsets(groups).check()
-    assert {found[place].offset for found in offsets.values()} == {1}
+    assert {found[topic_partition].offset for found in offsets.values()} == {1}
     cluster.admin.delete_groups(groups).check()
 
 
@@ -57,10 +57,12 @@ def _spread_coordinators(cluster):
     def led_by_the_preferred():
         partitions = cluster.admin.describe_topic(offsets_topic).partitions
         moved = [item.partition for item in partitions if item.leader != item.replicas[0]]
-        places = [TopicPartition(offsets_topic, number) for number in moved]
-        if places:  # refused, and asked again, while a restarted broker is still catching up
-            cluster.admin.elect_leaders(ElectionType.PREFERRED, places)
-        return not places
+        topic_partitions = [TopicPartition(offsets_topic, number) for number in moved]
+        if (
+            topic_partitions
+        ):  # refused, and asked again, while a restarted broker is still catching up
+            cluster.admin.elect_leaders(ElectionType.PREFERRED, topic_partitions)
+        return not topic_partitions
 
     wait_until(led_by_the_preferred, what="preferred leaders of the coordinators' topic")
 
@@ -75,14 +77,14 @@ def test_each_broker_tells_its_own(cluster, topic):
 
 
 def test_a_dead_controller_and_its_leaders_are_found_again(cluster, topic):
-    places = [TopicPartition(topic, number) for number in range(6)]
+    topic_partitions = [TopicPartition(topic, number) for number in range(6)]
     with Admin({"bootstrap.servers": cluster.bootstrap_servers}) as admin:
         dead = admin.describe_cluster().controller
         cluster.kill(dead)
         try:
             name = unique_name("after")
             admin.create_topics([NewTopic(name, 2, 2)], timeout=30).check()
-            ends = admin.list_offsets(dict.fromkeys(places, LATEST), timeout=30).check()
+            ends = admin.list_offsets(dict.fromkeys(topic_partitions, LATEST), timeout=30).check()
             assert {found.offset for found in ends.values()} == {0}
             described = admin.describe_cluster()
             assert described.controller != dead

@@ -73,9 +73,11 @@ async def test_a_failure_stops_and_nothing_past_it_is_committed(settings, filled
         with pytest.raises(ProcessingError) as error:
             await consumer.process(handle)
         assert error.value.record.value == b"50"
-        place = TopicPartition(filled, 0)
-        assert (await consumer.committed(place))[place].offset <= error.value.record.offset
-        assert await consumer.position(place) <= error.value.record.offset
+        topic_partition = TopicPartition(filled, 0)
+        assert (await consumer.committed(topic_partition))[
+            topic_partition
+        ].offset <= error.value.record.offset
+        assert await consumer.position(topic_partition) <= error.value.record.offset
 
 
 async def test_dead_letters_are_stored_with_their_reason_and_time(broker, settings, filled):
@@ -160,8 +162,8 @@ async def test_each_record_is_in_the_database_once(settings, filled, tmp_path):
                     await sink.consume(consumer, fail)
                 except ValueError:
                     break
-            places = [TopicPartition(filled, number) for number in range(2)]
-            while sum((await sink.offsets(places)).values()) < limit:
+            topic_partitions = [TopicPartition(filled, number) for number in range(2)]
+            while sum((await sink.offsets(topic_partitions)).values()) < limit:
                 await sink.consume(consumer, write)
     with sqlite3.connect(tmp_path / "results.db") as check:
         values = [row[0] for row in check.execute("SELECT value FROM results")]

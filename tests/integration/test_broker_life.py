@@ -69,7 +69,7 @@ async def test_stopping_answers_those_who_wait(start, connect):
     peer = await connect(broker)
     await create_topic(peer, "t")
     correlation = peer.send(fetch_request("t", 0, max_wait_ms=30_000), 11)
-    await asyncio.sleep(0.05)
+    await until(lambda: len(broker.services.fetch_purgatory) == 1)
     stopping = asyncio.create_task(broker.stop())
     response = await peer.receive(1, 11, correlation, timeout=2)
     assert response.responses[0].partitions[0].error_code == 0

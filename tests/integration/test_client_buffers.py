@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from barnabas import Consumer, Producer
-from barnabas.clients.core.addresses import canonical_addresses
+from barnabas.clients.core.options import canonical_addresses
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.model.errors import ConfigError, UnavailableError
 from barnabas.net.connection_options import Address

@@ -98,8 +98,8 @@ def test_records_are_deleted_on_every_replica(cluster, topic_name):
     cluster.topic(topic_name)
     cluster.produce(topic_name, *(b"%d" % n for n in range(10)))
     client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    place = confluent_kafka.TopicPartition(topic_name, 0, 6)
-    assert client.delete_records([place])[place].result(20).low_watermark == 6
+    topic_partition = confluent_kafka.TopicPartition(topic_name, 0, 6)
+    assert client.delete_records([topic_partition])[topic_partition].result(20).low_watermark == 6
     assert [r.offset for r in cluster.records(topic_name)] == [6, 7, 8, 9]
 
 

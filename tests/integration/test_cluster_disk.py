@@ -21,16 +21,18 @@ async def test_a_failed_disk_costs_its_leaderships(zookeeper, tmp_path):
     settings = {"min.insync.replicas": 1}
     filesystems = {1: BadFileSystem(disk)}
     async with members(2, hosts, tmp_path, filesystems, **settings) as (first, second):
-        places = [TopicPartition("t", 0), TopicPartition("t", 1)]
+        topic_partitions = [TopicPartition("t", 0), TopicPartition("t", 1)]
         assignment = dict.fromkeys((0, 1), (BrokerId(1), BrokerId(2)))
         await first.services.topics.create(TopicSpec("t", assignment=assignment))
-        await until(lambda: all(first.is_leader(place) for place in places))
+        await until(
+            lambda: all(first.is_leader(topic_partition) for topic_partition in topic_partitions)
+        )
         peer = await WirePeer.connect(first.broker.port)
         disk.below, disk.error = "/1/one/", errno.EIO
         codes = [(await produce(peer, "t", batch(b"x"), partition=n)).error_code for n in (0, 1)]
         await peer.close()
         assert sorted(codes) == [0, ErrorCode.KAFKA_STORAGE_ERROR]
-        failed, kept = places if codes[0] else reversed(places)
+        failed, kept = topic_partitions if codes[0] else reversed(topic_partitions)
         await until(lambda: second.is_leader(failed))
         assert set(second.services.replicas.partition(failed).isr) == {2}
         assert first.is_leader(kept)

@@ -22,10 +22,10 @@ async def test_a_consumer_reads_from_its_rack(zookeeper, tmp_path, monkeypatch):
     async with members(2, hosts, tmp_path, per_broker=racks) as (leader, follower):
         assignment = {0: (BrokerId(1), BrokerId(2))}
         await leader.services.topics.create(TopicSpec("t", assignment=assignment))
-        place = TopicPartition("t", 0)
-        await until(lambda: leader.is_leader(place))
+        topic_partition = TopicPartition("t", 0)
+        await until(lambda: leader.is_leader(topic_partition))
         await asyncio.to_thread(write, leader.address)
-        partition, served = follower.services.replicas.partition(place), []
+        partition, served = follower.services.replicas.partition(topic_partition), []
         monkeypatch.setattr(partition_reader, "read", noting(partition, served))
         values = await asyncio.to_thread(read, leader.address, "rack-2")
         assert values == [b"%d" % n for n in range(RECORDS)]

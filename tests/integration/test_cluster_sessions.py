@@ -20,28 +20,28 @@ def connect_string(zookeeper, request):
 
 async def test_expired_leader_hands_over_and_comes_back(connect_string, zookeeper, tmp_path):
     async with members(3, connect_string, tmp_path) as brokers:
-        place = await a_topic(brokers)
+        topic_partition = await a_topic(brokers)
         await produce(brokers, b"before")
-        leader = leader_of(brokers, place)
-        epoch = leader.services.replicas.partition(place).leader_epoch
+        leader = leader_of(brokers, topic_partition)
+        epoch = leader.services.replicas.partition(topic_partition).leader_epoch
         session = leader.tree.session_id
         await expire_session(leader.tree, zookeeper.connect_string)
         await until(lambda: leader.tree.session_id != session)
-        await until(lambda: new_leader(brokers, place, epoch))
+        await until(lambda: new_leader(brokers, topic_partition, epoch))
         await produce(brokers, b"after")
-        await until(lambda: in_sync(brokers, place) == {1, 2, 3})
+        await until(lambda: in_sync(brokers, topic_partition) == {1, 2, 3})
         assert await values(brokers) == [b"before", b"after"]
 
 
 async def test_expired_controller_loses_its_office(connect_string, zookeeper, tmp_path):
     async with members(3, connect_string, tmp_path) as brokers:
-        place = await a_topic(brokers)
+        topic_partition = await a_topic(brokers)
         controller = next(b for b in brokers if b.services.cluster.controller.is_active)
         epoch = controller.services.cluster.controller.controller_epoch
         await expire_session(controller.tree, zookeeper.connect_string)
         await until(lambda: reigning_epoch(brokers) > epoch)
         await until(lambda: all(is_known_everywhere(brokers, b.broker_id) for b in brokers))
-        await until(lambda: in_sync(brokers, place) == {1, 2, 3})
+        await until(lambda: in_sync(brokers, topic_partition) == {1, 2, 3})
         await produce(brokers, b"one")
         assert await values(brokers) == [b"one"]
 
@@ -49,13 +49,13 @@ async def test_expired_controller_loses_its_office(connect_string, zookeeper, tm
 async def test_in_sync_sets_rest_while_the_session_is_in_doubt(connect_string, zookeeper, tmp_path):
     settings = {"zookeeper.session.timeout.ms": 4000}
     async with members(2, connect_string, tmp_path, **settings) as brokers:
-        place = await a_topic(brokers, replication=2)
-        await until(lambda: in_sync(brokers, place) == {1, 2})
+        topic_partition = await a_topic(brokers, replication=2)
+        await until(lambda: in_sync(brokers, topic_partition) == {1, 2})
         zookeeper.pause()
         try:
             await asyncio.sleep(1.5)
             await produce(brokers, b"without ZooKeeper")
-            assert in_sync(brokers, place) == {1, 2}
+            assert in_sync(brokers, topic_partition) == {1, 2}
         finally:
             zookeeper.resume()
         await until(lambda: all(b.tree.state.value == "connected" for b in brokers))
@@ -66,24 +66,26 @@ async def test_in_sync_sets_rest_while_the_session_is_in_doubt(connect_string, z
 async def a_topic(brokers, replication=3):
     services = brokers[0].services
     await services.topics.create(TopicSpec("t", 1, replication))
-    place = TopicPartition("t", 0)
-    await until(lambda: all(b.services.metadata.partition(place) for b in brokers))
-    return place
+    topic_partition = TopicPartition("t", 0)
+    await until(lambda: all(b.services.metadata.partition(topic_partition) for b in brokers))
+    return topic_partition
 
 
-def leader_of(brokers, place):
-    led = [b for b in brokers if (p := b.services.replicas.partition(place)) and p.is_leader]
+def leader_of(brokers, topic_partition):
+    led = [
+        b for b in brokers if (p := b.services.replicas.partition(topic_partition)) and p.is_leader
+    ]
     assert len(led) == 1
     return led[0]
 
 
-def new_leader(brokers, place, epoch):
-    partitions = [b.services.replicas.partition(place) for b in brokers]
+def new_leader(brokers, topic_partition, epoch):
+    partitions = [b.services.replicas.partition(topic_partition) for b in brokers]
     return any(p.is_leader and p.leader_epoch > epoch for p in partitions)
 
 
-def in_sync(brokers, place):
-    return set(leader_of(brokers, place).services.replicas.partition(place).isr)
+def in_sync(brokers, topic_partition):
+    return set(leader_of(brokers, topic_partition).services.replicas.partition(topic_partition).isr)
 
 
 def reigning_epoch(brokers):

@@ -119,23 +119,23 @@ def test_a_batch_that_is_split_answers_for_each_part(broker, topic_name):
 
 def test_rows_and_offsets_are_committed_together(broker, topic_name):
     broker.topic(topic_name, partitions=2)
-    place, group = TopicPartition(topic_name, 0), GroupMetadata(topic_name)
+    topic_partition, group = TopicPartition(topic_name, 0), GroupMetadata(topic_name)
     values = pa.array([b"%d" % number for number in range(20)])
     with ColumnProducer(settings(broker, **{"transactional.id": topic_name})) as producer:
         producer.init_transactions()
         for turn in range(5):
             producer.begin_transaction()
             producer.send_columns(topic_name, values)
-            producer.commit_with_offsets({place: OffsetAndMetadata(turn)}, group)
+            producer.commit_with_offsets({topic_partition: OffsetAndMetadata(turn)}, group)
             committed = broker.admin.list_group_offsets([topic_name], require_stable=True)
-            assert committed[topic_name][place].offset == turn
+            assert committed[topic_name][topic_partition].offset == turn
             assert len(broker.records(topic_name, read_committed=True)) == 20 * (turn + 1)
 
 
 def test_a_producer_that_was_overtaken_commits_neither(broker, topic_name):
     broker.topic(topic_name)
     mine = settings(broker, **{"transactional.id": topic_name})
-    place, group = TopicPartition(topic_name, 0), GroupMetadata(topic_name)
+    topic_partition, group = TopicPartition(topic_name, 0), GroupMetadata(topic_name)
     with ColumnProducer(mine) as producer:
         producer.init_transactions()
         producer.begin_transaction()
@@ -143,7 +143,7 @@ def test_a_producer_that_was_overtaken_commits_neither(broker, topic_name):
         with ColumnProducer(mine) as other:
             other.init_transactions()
         with pytest.raises((BrokerError, LocalError)):
-            producer.commit_with_offsets({place: OffsetAndMetadata(1)}, group)
+            producer.commit_with_offsets({topic_partition: OffsetAndMetadata(1)}, group)
     assert broker.records(topic_name, read_committed=True) == []
     assert not broker.admin.list_group_offsets([topic_name])[topic_name]
 

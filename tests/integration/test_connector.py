@@ -162,7 +162,7 @@ def test_a_filter_takes_in_topics_that_come_later(broker, world, topic_name):
     world.run(put_topic(world.admin, f"{topic_name}-b", 1))
     world.run(put_topic(world.admin, "another", 1))
     wait_until(lambda: len(readers.seen) == 2)
-    assert {place.topic for place in connector.owned_partitions()} == {
+    assert {topic_partition.topic for topic_partition in connector.owned_partitions()} == {
         f"{topic_name}-a",
         f"{topic_name}-b",
     }
@@ -173,7 +173,7 @@ def test_a_blacklist_reads_the_others(broker, world, topic):
     world.run(put_topic(world.admin, "__consumer_offsets", 1))
     connector = world.connector("C1")
     connector.create_message_streams_by_filter(Blacklist("unwanted"))
-    assert {place.topic for place in connector.owned_partitions()} == {topic}
+    assert {topic_partition.topic for topic_partition in connector.owned_partitions()} == {topic}
 
 
 def test_offsets_in_kafka_with_dual_commit(broker, world, topic):
@@ -184,7 +184,7 @@ def test_offsets_in_kafka_with_dual_commit(broker, world, topic):
         assert len(drain(stream)) == 10
         connector.commit_offsets()
         in_kafka = broker.admin.list_group_offsets([topic]).ok[topic]
-    assert {place: found.offset for place, found in in_kafka.items()} == {
+    assert {topic_partition: found.offset for topic_partition, found in in_kafka.items()} == {
         TopicPartition(topic, p): 2 for p in range(5)
     }
     assert world.offset(topic, 0, group=topic) == 2
@@ -269,8 +269,8 @@ def test_offsets_move_to_kafka_and_back(broker, world, topic):
     with migration(world, topic) as mover:
         assert mover.apply(mover.plan(Direction.TO_KAFKA)) == 5
         assert mover.apply(mover.plan(Direction.TO_KAFKA)) == 0
-        place = TopicPartition(topic, 0)
-        broker.admin.alter_group_offsets(topic, {place: 2})
+        topic_partition = TopicPartition(topic, 0)
+        broker.admin.alter_group_offsets(topic, {topic_partition: 2})
         back = mover.plan(Direction.TO_ZOOKEEPER)
         assert mover.apply(back) == 0
         assert mover.apply(back, allow_rewind=True) == 1

@@ -85,7 +85,7 @@ def test_what_stays_is_not_revoked(broker, topic_name, protocol):
     wait_until(lambda: shares([first, second]) == [2, 2])
     first.stop()
     second.stop()
-    revoked = [places for what, places in first.events if what == "revoked"]
+    revoked = [topic_partitions for what, topic_partitions in first.events if what == "revoked"]
     assert len(revoked[0]) == 2, "only what moved is given up while the group goes on"
 
 
@@ -114,7 +114,11 @@ def test_a_pattern_follows_new_topics(broker, topic_name, protocol):
         fill(broker, f"{topic_name}.{letter}", numbers)
     wait_until(lambda: shares([member]) == [8] and len(member.values) == 16)
     member.stop()
-    assert {place.topic for _, places in member.events for place in places} == {
+    assert {
+        topic_partition.topic
+        for _, topic_partitions in member.events
+        for topic_partition in topic_partitions
+    } == {
         f"{topic_name}.a",
         f"{topic_name}.b",
     }
@@ -150,8 +154,13 @@ def test_a_pattern_drops_deleted_topics(broker, topic_name, protocol, caplog):
             producer.send(names[1], b"2", partition=0)
         while not consumer.poll(0.1):
             pass
-        place = TopicPartition(names[1], 0)
-        wait_until(lambda: not consumer.poll(0.05) and consumer.committed(place)[place].offset == 2)
+        topic_partition = TopicPartition(names[1], 0)
+        wait_until(
+            lambda: (
+                not consumer.poll(0.05)
+                and consumer.committed(topic_partition)[topic_partition].offset == 2
+            )
+        )
     assert "commit failed" not in caplog.text
 
 
@@ -226,13 +235,13 @@ def test_offsets_go_through_a_transaction(broker, topic_name):
         consumer.subscribe([topic_name])
         offsets = {}
         while len(offsets) < 4:
-            for place, records in consumer.poll(1).items():
-                offsets[place] = records[-1].offset + 1
+            for topic_partition, records in consumer.poll(1).items():
+                offsets[topic_partition] = records[-1].offset + 1
         producer.begin_transaction()
         producer.send_offsets_to_transaction(offsets, consumer.group_metadata())
         producer.commit_transaction()
         committed = consumer.committed()
-    assert {place: at.offset for place, at in committed.items()} == offsets
+    assert {topic_partition: at.offset for topic_partition, at in committed.items()} == offsets
 
 
 def test_unsubscribe_leaves_and_subscribe_joins_again(broker, topic_name):
@@ -314,8 +323,8 @@ def test_a_seek_in_the_listener_wins(broker, topic_name):
 
         class Listener:
             def on_partitions_assigned(self, partitions):
-                for place in partitions:
-                    consumer.seek(place, 9)
+                for topic_partition in partitions:
+                    consumer.seek(topic_partition, 9)
 
         consumer.subscribe([topic_name], Listener())
         offsets = []

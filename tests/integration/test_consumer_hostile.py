@@ -33,7 +33,7 @@ from barnabas.wire.messages.offset_for_leader_epoch import (
 
 pytestmark = pytest.mark.integration
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 ID = Uuid(b"0123456789abcdef")
 
 
@@ -104,7 +104,7 @@ async def read(consumer, count):
 
 async def test_the_script_is_a_broker(kafka):
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         assert await read(consumer, 30) == list(range(30))
 
 
@@ -112,44 +112,44 @@ async def test_the_script_is_a_broker(kafka):
 async def test_a_negative_offset_is_no_position(kafka, offset):
     kafka.on(ListOffsetsRequest, listed(offset))
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         with pytest.raises(ProtocolError):
             await consumer.poll(5)
         assert kafka.asked(FetchRequest) == []
         with pytest.raises(ProtocolError):
-            await consumer.position(PLACE, timeout=2)
+            await consumer.position(TOPIC_PARTITION, timeout=2)
 
 
 @pytest.mark.parametrize("answer", [listed(0, name="other"), listed(0, index=7)])
 async def test_an_answer_about_something_else_is_no_answer(kafka, answer):
     kafka.on(ListOffsetsRequest, answer)
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         assert await consumer.poll(0.2) == {}
         assert kafka.asked(FetchRequest) == []
         with pytest.raises(BarnabasError):
-            await consumer.end_offsets([PLACE], timeout=0.3)
+            await consumer.end_offsets([TOPIC_PARTITION], timeout=0.3)
 
 
 async def test_records_below_the_position_are_not_returned_again(kafka):
     kafka.on(FetchRequest, lambda node, request: fetched(batch(0, 20)))
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
-        consumer.seek(PLACE, 15)
+        consumer.assign([TOPIC_PARTITION])
+        consumer.seek(TOPIC_PARTITION, 15)
         assert await read(consumer, 5) == [15, 16, 17, 18, 19]
         with pytest.raises(ProtocolError, match="no whole batch"):
             await consumer.poll(5)
-        assert await consumer.position(PLACE) == 20
+        assert await consumer.position(TOPIC_PARTITION) == 20
 
 
 @pytest.mark.parametrize("records", [b"\x00" * 100, b"\xff" * 100, b"short"])
 async def test_bytes_that_are_no_batch(kafka, records):
     kafka.on(FetchRequest, fetched(records))
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         with pytest.raises((ProtocolError, CorruptRecordError)):
             await consumer.poll(5)
-        assert await consumer.position(PLACE) == 0
+        assert await consumer.position(TOPIC_PARTITION) == 0
 
 
 async def test_a_wrong_checksum_stays_in_the_way(kafka):
@@ -157,11 +157,11 @@ async def test_a_wrong_checksum_stays_in_the_way(kafka):
     broken[-1] ^= 1
     kafka.on(FetchRequest, fetched(bytes(broken)))
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         for _ in range(2):
             with pytest.raises(CorruptRecordError):
                 await consumer.poll(5)
-        assert await consumer.position(PLACE) == 0
+        assert await consumer.position(TOPIC_PARTITION) == 0
 
 
 async def test_sessions_that_come_and_go(kafka):
@@ -178,7 +178,7 @@ async def test_sessions_that_come_and_go(kafka):
 
     kafka.on(FetchRequest, answer)
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         assert await read(consumer, 60) == list(range(60))
     assert seen[:4] == [(0, 0), (99, 1), (99, 2), (0, 0)]
 
@@ -226,8 +226,8 @@ async def elected(kafka):
 async def test_a_position_on_the_new_leaders_log_goes_on(elected):
     elected.on(OffsetForLeaderEpochRequest, epoch_ends(1, 30))
     async with make(elected, **{"auto.offset.reset": "none"}) as consumer:
-        consumer.assign([PLACE])
-        consumer.seek(PLACE, 0)
+        consumer.assign([TOPIC_PARTITION])
+        consumer.seek(TOPIC_PARTITION, 0)
         assert await read(consumer, 40) == list(range(40))
     (_, request), *_ = elected.asked(OffsetForLeaderEpochRequest)
     part = request.topics[0].partitions[0]
@@ -238,19 +238,19 @@ async def test_a_position_on_the_new_leaders_log_goes_on(elected):
 async def test_truncation_is_told_where_nobody_decided(elected, end, divergent):
     elected.on(OffsetForLeaderEpochRequest, epoch_ends(*end))
     async with make(elected, **{"auto.offset.reset": "none"}) as consumer:
-        consumer.assign([PLACE])
-        consumer.seek(PLACE, 0)
+        consumer.assign([TOPIC_PARTITION])
+        consumer.seek(TOPIC_PARTITION, 0)
         await read(consumer, 30)
         with pytest.raises(LogTruncationError) as error:
             await consumer.poll(5)
         assert (error.value.offset, error.value.divergent_offset) == (30, divergent)
-        assert await consumer.position(PLACE) == 30
+        assert await consumer.position(TOPIC_PARTITION) == 30
 
 
 async def test_truncation_with_a_policy_goes_on_where_the_logs_part(elected):
     elected.on(OffsetForLeaderEpochRequest, epoch_ends(1, 22))
     async with make(elected) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         assert await read(consumer, 30 + 18) == [*range(30), *range(22, 40)]
 
 
@@ -266,7 +266,7 @@ async def test_a_near_replica_is_read_when_told(kafka):
 
         cluster.on(FetchRequest, answer)
         async with make(cluster, **{"client.rack": "near"}) as consumer:
-            consumer.assign([PLACE])
+            consumer.assign([TOPIC_PARTITION])
             assert await read(consumer, 20) == list(range(20))
         first = cluster.asked(FetchRequest)[0][1]
         assert first.rack_id == "near"
@@ -289,15 +289,15 @@ async def test_out_of_range_on_a_near_replica_is_the_leaders_to_decide(kafka):
 
         cluster.on(FetchRequest, answer)
         async with make(cluster, **{"auto.offset.reset": "none"}) as consumer:
-            consumer.assign([PLACE])
-            consumer.seek(PLACE, 5)
+            consumer.assign([TOPIC_PARTITION])
+            consumer.seek(TOPIC_PARTITION, 5)
             assert await read(consumer, 15) == list(range(5, 20))
 
 
 async def test_a_topic_that_is_gone_is_waited_for(kafka):
     del kafka.topics["t"]
     async with make(kafka) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         assert await consumer.poll(0.2) == {}
         assert len(kafka.asked(MetadataRequest)) < 30, "not in a hot loop"
         with pytest.raises(DeadlineError, match="UNKNOWN_TOPIC"):

@@ -50,8 +50,8 @@ def make(broker, group, **more):
 
 
 def committed_total(consumer, topic):
-    places = [TopicPartition(topic, number) for number in range(4)]
-    return sum(at.offset for at in consumer.committed(*places).values() if at is not None)
+    topic_partitions = [TopicPartition(topic, number) for number in range(4)]
+    return sum(at.offset for at in consumer.committed(*topic_partitions).values() if at is not None)
 
 
 @pytest.mark.parametrize("ordering", ["partition", "key"])
@@ -92,9 +92,9 @@ def test_a_failure_stops_and_nothing_past_it_is_committed(broker, filled):
         with pytest.raises(ProcessingError) as error:
             consumer.process(handle, concurrency=3)
         assert (error.value.record.partition, error.value.record.offset) == (1, 10)
-        place = TopicPartition(filled, 1)
-        assert consumer.committed(place)[place].offset == 10
-        while not (records := consumer.poll(5).get(place)):
+        topic_partition = TopicPartition(filled, 1)
+        assert consumer.committed(topic_partition)[topic_partition].offset == 10
+        while not (records := consumer.poll(5).get(topic_partition)):
             pass
         assert records[0].offset == 10, "the next poll begins with what was not done"
 
@@ -212,11 +212,11 @@ def test_each_record_is_in_the_database_once(broker, filled, tmp_path):
 def test_a_member_that_was_replaced_cannot_write(broker, filled, tmp_path):
     connection, sink = open_sink(tmp_path / "results.db")
     other_connection, other = open_sink(tmp_path / "results.db")
-    place = TopicPartition(filled, 0)
+    topic_partition = TopicPartition(filled, 0)
     with make(broker, "one") as first, make(broker, "two") as second:
         for consumer, its_sink in ((first, sink), (second, other)):
-            consumer.assign([place])
-            its_sink.take_over(consumer, [place])
+            consumer.assign([topic_partition])
+            its_sink.take_over(consumer, [topic_partition])
         while not sink.consume(first, store):
             pass
         with pytest.raises(sqlite3.IntegrityError):
@@ -225,9 +225,12 @@ def test_a_member_that_was_replaced_cannot_write(broker, filled, tmp_path):
             pass
         with pytest.raises(FencedError):
             sink.consume(first, store, 5)
-        while sink.offsets([place])[place] < first.end_offsets([place])[place]:
+        while (
+            sink.offsets([topic_partition])[topic_partition]
+            < first.end_offsets([topic_partition])[topic_partition]
+        ):
             sink.consume(first, store)
     values = stored(connection)
-    assert len(values) == len(set(values)) == sink.offsets([place])[place]
+    assert len(values) == len(set(values)) == sink.offsets([topic_partition])[topic_partition]
     connection.close()
     other_connection.close()

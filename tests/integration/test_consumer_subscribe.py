@@ -82,13 +82,15 @@ async def test_nor_for_asyncio(settings, topics):
             await consumer.poll(0)
 
 
-@pytest.mark.parametrize("place", [("", 0), (" ", 0), ("a b", 0), ("orders", -1), (None, 0)])
-def test_no_partition_has_such_a_name(settings, place):
+@pytest.mark.parametrize(
+    "topic_partition", [("", 0), (" ", 0), ("a b", 0), ("orders", -1), (None, 0)]
+)
+def test_no_partition_has_such_a_name(settings, topic_partition):
     with (
         Consumer(settings) as consumer,
         pytest.raises((LocalError, TypeError), match=r"topic|[Pp]artition"),
     ):
-        consumer.assign([place])
+        consumer.assign([topic_partition])
 
 
 def test_a_list_after_a_pattern_may_create_its_topic(settings, topic_name):

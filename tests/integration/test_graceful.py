@@ -96,9 +96,9 @@ def start(broker, topic_name):
 
 
 def committed(broker, topic):
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     with Consumer(bootstrap_servers=broker.bootstrap_servers, group_id=topic) as consumer:
-        at = consumer.committed(place)[place]
+        at = consumer.committed(topic_partition)[topic_partition]
     return 0 if at is None else at.offset
 
 

@@ -80,6 +80,7 @@ async def test_an_error_of_a_large_batch(start, connect):
 async def test_a_closed_connection_does_not_disturb_the_broker(
     broker_app, peer, connect, topic, held_validation
 ):
+    """Passes when the batch of the closed connection is appended and another one is accepted."""
     hasty = await connect(broker_app)
     hasty.send(produce_request(topic, large()), 9)
     async with asyncio.timeout(10):

@@ -20,7 +20,7 @@ from barnabas.zk.sqlite_tree import EmbeddedStore
 
 pytestmark = pytest.mark.integration
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 PATIENCE_S = 60
 
@@ -51,8 +51,8 @@ def client(broker, **more):
     return {"bootstrap.servers": f"127.0.0.1:{broker.port}", **more}
 
 
-def replica(broker, place=PLACE):
-    return Replica(*place, broker.services.broker_id)
+def replica(broker, topic_partition=TOPIC_PARTITION):
+    return Replica(*topic_partition, broker.services.broker_id)
 
 
 async def create(broker, admin, path):
@@ -71,12 +71,12 @@ async def fill(broker, count, size=1000):
 
 async def whereabouts(admin):
     """The directories of the partition, and whether it is on its way there."""
-    found = (await admin.describe_log_dirs(partitions=[PLACE])).check()
+    found = (await admin.describe_log_dirs(partitions=[TOPIC_PARTITION])).check()
     return {
-        item.path: item.replicas[PLACE].future
+        item.path: item.replicas[TOPIC_PARTITION].future
         for dirs in found.values()
         for item in dirs
-        if PLACE in item.replicas
+        if TOPIC_PARTITION in item.replicas
     }
 
 
@@ -96,7 +96,7 @@ async def arrived(admin, path):
 
 async def values(broker, count):
     async with Consumer(client(broker, **{"auto.offset.reset": "earliest"})) as consumer:
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         seen = []
         while len(seen) < count:
             for records in (await consumer.poll(timeout=PATIENCE_S)).values():
@@ -135,7 +135,7 @@ async def test_a_move_is_on_view_and_can_be_given_up(serve, dirs):
     moving = {str(dirs[0]): False, str(dirs[1]): True}
     assert await whereabouts(admin) == moving
     found = (await admin.describe_log_dirs()).check()[broker.services.broker_id]
-    (copy,) = (item.replicas[PLACE] for item in found if item.path == str(dirs[1]))
+    (copy,) = (item.replicas[TOPIC_PARTITION] for item in found if item.path == str(dirs[1]))
     assert 0 < copy.offset_lag <= 3000
     (await admin.alter_replica_log_dirs({replica(broker): str(dirs[0])})).check()
     assert await whereabouts(admin) == {str(dirs[0]): False}
@@ -247,16 +247,16 @@ async def member(stack, store, tmp_path, number):
 
 
 async def has_it(broker):
-    return broker.services.replicas.partition(PLACE) is not None
+    return broker.services.replicas.partition(TOPIC_PARTITION) is not None
 
 
 def elsewhere(broker):
     """The directory that the replica is not in."""
-    here = broker.services.logs.get(PLACE).directory.parent
+    here = broker.services.logs.get(TOPIC_PARTITION).directory.parent
     return next(str(item.path) for item in broker.services.logs.dirs if item.path != here)
 
 
 async def is_in(broker, path):
     logs = broker.services.logs
-    assert logs.get(PLACE) is broker.services.replicas.partition(PLACE).log
-    return str(logs.get(PLACE).directory.parent) == path
+    assert logs.get(TOPIC_PARTITION) is broker.services.replicas.partition(TOPIC_PARTITION).log
+    return str(logs.get(TOPIC_PARTITION).directory.parent) == path

@@ -16,7 +16,7 @@ from barnabas.zk.sqlite_tree import EmbeddedStore
 
 pytestmark = pytest.mark.integration
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 # A follower that was told only with its next records would wait for a minute.
 SETTINGS = {
     "listeners": "PLAINTEXT://127.0.0.1:0",
@@ -37,20 +37,20 @@ async def test_a_reader_at_a_follower_does_not_wait_for_the_next_record(tmp_path
         admin = await stack.enter_async_context(Admin(client))
         (await admin.create_topics([NewTopic("t", assignments=[[1, 2]])])).check()
         replica = leader.services.replicas
-        await until(lambda: replica.partition(PLACE).isr == {1, 2})
+        await until(lambda: replica.partition(TOPIC_PARTITION).isr == {1, 2})
         producer = await stack.enter_async_context(Producer(client))
         reader = {**client, "client.rack": "rack-2", "auto.offset.reset": "earliest"}
         consumer = await stack.enter_async_context(Consumer(reader))
-        consumer.assign([PLACE])
+        consumer.assign([TOPIC_PARTITION])
         await producer.send("t", b"first")
         assert await values(consumer, 1) == [b"first"]
         began = time.monotonic()
         for number in range(5):
             await producer.send("t", b"%d" % number)
             assert await values(consumer, 1) == [b"%d" % number]
-        progress = replica.partition(PLACE).leading.followers[2]
+        progress = replica.partition(TOPIC_PARTITION).leading.followers[2]
         assert progress.consumer_seen_ms > 0  # it was sent there
-        assert follower.services.replicas.partition(PLACE).log.high_watermark == 6
+        assert follower.services.replicas.partition(TOPIC_PARTITION).log.high_watermark == 6
         assert time.monotonic() - began < PATIENCE_S
 
 

@@ -75,10 +75,10 @@ def replace(settings, topic):
 
 
 def committed(settings, topic):
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     outside = {key: settings[key] for key in ("bootstrap.servers", "group.id")}
     with Consumer(outside) as consumer:
-        return consumer.committed(place)[place].offset
+        return consumer.committed(topic_partition)[topic_partition].offset
 
 
 @pytest.mark.parametrize("ending", ["close", "unsubscribe"])
@@ -108,13 +108,13 @@ async def test_an_asyncio_member_does_neither(settings, topic_name, ending):
 
 
 def test_its_commits_are_refused(settings, topic_name):
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with Consumer({**settings, **SLOW, "enable.auto.commit": False}) as slow:
         slow.subscribe([topic_name])
         while not slow.poll(0.1):
             pass
         replace(settings, topic_name)
-        for offsets in (None, {place: 1}):
+        for offsets in (None, {topic_partition: 1}):
             with pytest.raises(CommitFailedError, match="removed from the group"):
                 slow.commit(offsets)
         told = []
@@ -154,9 +154,9 @@ def test_a_consumer_that_never_joined_does_not_commit(settings, topic_name):
 
 
 def test_a_consumer_outside_the_group_still_commits(settings, topic_name):
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     outside = {key: settings[key] for key in ("bootstrap.servers", "group.id")}
     with Consumer(outside) as consumer:
-        consumer.assign([place])
-        consumer.commit({place: 7})
-        assert consumer.committed(place)[place].offset == 7
+        consumer.assign([topic_partition])
+        consumer.commit({topic_partition: 7})
+        assert consumer.committed(topic_partition)[topic_partition].offset == 7

@@ -60,6 +60,7 @@ KINDS = pytest.mark.parametrize(
 
 @KINDS
 async def test_as_many_as_a_cluster_may_have_are_answered(peer, kind):
+    """Passes when the broker responds."""
     await create_topic(peer, "t")
     message, version = kind(SPARE_ELEMENTS)
     await peer.call(message, version, timeout=30)

@@ -84,9 +84,9 @@ def test_one_fetch_reads_several_partitions(consumer, broker, filled, request):
     found = consumer.fetch_many(offsets)
     assert (before, fetches()) == (1, 2)
     assert list(found) == list(offsets)
-    for place, batches in found.items():
+    for topic_partition, batches in found.items():
         values = [record.value for record in batches.records()]
-        assert values == [b"%d" % place.partition] * (10 - place.partition)
+        assert values == [b"%d" % topic_partition.partition] * (10 - topic_partition.partition)
 
 
 def test_each_partition_has_its_own_error(consumer, filled):
@@ -103,7 +103,7 @@ def test_a_leader_that_moved_is_found_again(consumer, broker, filled):
     offsets = {TopicPartition(filled, number): 0 for number in range(3)}
     broker.fail("fetch", "NOT_LEADER_OR_FOLLOWER", times=1)
     found = consumer.fetch_many(offsets)
-    assert [len(found[place].records()) for place in offsets] == [10, 10, 10]
+    assert [len(found[topic_partition].records()) for topic_partition in offsets] == [10, 10, 10]
 
 
 def test_what_does_not_exist_is_told(consumer, filled):
@@ -137,9 +137,9 @@ def test_the_other_calls(consumer, filled):
     assert consumer.offset_for_time(filled, 0, START_MS + 9_000).offset == 3
     assert consumer.offset_for_time(filled, 0, START_MS + 10**9) is None
     assert [record.offset for record in consumer.records(filled, 0, 2, 5)] == [2, 3, 4]
-    place = TopicPartition(filled, 0)
+    topic_partition = TopicPartition(filled, 0)
     assert consumer.committed(filled, filled, 0) is None
-    consumer.commit(filled, {place: 4})
+    consumer.commit(filled, {topic_partition: 4})
     assert consumer.committed(filled, filled, 0) == 4
 
 

@@ -97,6 +97,7 @@ async def test_markers_do_not_wait_for_those_of_other_transactions(broker_app, p
 
 
 async def test_brokers_adding_partitions_do_not_wait_for_each_other(broker_app, peer, txn):
+    """Passes when the second request starts before the first has its response."""
     manager = broker_app.services.coordinators.local_add_partitions
     waiting = []
     manager.add_or_verify = lambda request, answered: waiting.append(

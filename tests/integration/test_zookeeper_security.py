@@ -19,9 +19,9 @@ from barnabas.broker.config import BrokerConfig
 from barnabas.clients.connector.cluster_client import connect_zookeeper
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.model.errors import BarnabasError, ConfigError, UnavailableError
-from barnabas.zk.kazoo_security import ZooKeeperSecurity
 from barnabas.zk.kazoo_tree import connect
 from barnabas.zk.tree import SessionState
+from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
@@ -135,6 +135,7 @@ async def test_the_shell_authenticates(protected, tmp_path):
 
 
 async def test_without_the_setting_nodes_are_open(zookeeper):
+    """Passes when a client without credentials may write the node."""
     tree = await connect(f"{zookeeper.connect_string}/open")
     await tree.create("/node")
     client = await asyncio.to_thread(stranger, f"{zookeeper.connect_string}/open")

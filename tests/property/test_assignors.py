@@ -62,10 +62,18 @@ def with_history(assignor, members, assignment, generation):
 def test_everything_is_given_once_to_somebody_who_wants_it(assignor, group):
     counts, members = group
     assignment = assignor.assign(counts, members)
-    given_out = [place for places in assignment.values() for place in places]
+    given_out = [
+        topic_partition
+        for topic_partitions in assignment.values()
+        for topic_partition in topic_partitions
+    ]
     assert sorted(given_out) == sorted(everything(counts, members))
     topics = {member.member_id: member.topics for member in members}
-    assert all(place.topic in topics[name] for name, found in assignment.items() for place in found)
+    assert all(
+        topic_partition.topic in topics[name]
+        for name, found in assignment.items()
+        for topic_partition in found
+    )
     assert assignment.keys() == topics.keys()
 
 
@@ -80,7 +88,9 @@ def test_the_order_of_members_does_not_matter(assignor, group, random):
 def test_equal_members_get_shares_that_differ_by_one(group):
     counts, members = group
     for assignor in (RoundRobinAssignor(), StickyAssignor(), CooperativeStickyAssignor()):
-        sizes = [len(places) for places in assignor.assign(counts, members).values()]
+        sizes = [
+            len(topic_partitions) for topic_partitions in assignor.assign(counts, members).values()
+        ]
         assert max(sizes) - min(sizes) <= 1
 
 
@@ -89,10 +99,12 @@ def test_sticky_leaves_no_move_that_would_even_things_out(group):
     counts, members = group
     assignment = StickyAssignor().assign(counts, members)
     wants = {member.member_id: member.topics for member in members}
-    for giver, places in assignment.items():
+    for giver, topic_partitions in assignment.items():
         for taker, held in assignment.items():
-            if len(places) > len(held) + 1:
-                assert not any(place.topic in wants[taker] for place in places), (giver, taker)
+            if len(topic_partitions) > len(held) + 1:
+                assert not any(
+                    topic_partition.topic in wants[taker] for topic_partition in topic_partitions
+                ), (giver, taker)
 
 
 @given(groups(same_topics=True))
@@ -132,17 +144,23 @@ def test_cooperative_rebalances_come_to_an_end_without_double_owners(group, join
     ]
     for generation in range(1, 4):
         assigned = assignor.assign(counts, with_history(assignor, members, owned, generation))
-        held = [place for places in assigned.values() for place in places]
+        held = [
+            topic_partition
+            for topic_partitions in assigned.values()
+            for topic_partition in topic_partitions
+        ]
         assert len(held) == len(set(held))
-        for name, places in assigned.items():
+        for name, topic_partitions in assigned.items():
             others = {p for other, found in owned.items() if other != name for p in found}
-            assert not others & set(places), "nobody is given what another still has"
+            assert not others & set(topic_partitions), "nobody is given what another still has"
         settled = assigned == owned or all(
             set(assigned[name]) == set(owned.get(name, ())) for name in assigned
         )
         owned = assigned
         if settled:
             break
-    assert sorted(place for places in owned.values() for place in places) == sorted(
-        everything(counts, members)
-    )
+    assert sorted(
+        topic_partition
+        for topic_partitions in owned.values()
+        for topic_partition in topic_partitions
+    ) == sorted(everything(counts, members))

@@ -46,7 +46,9 @@ def test_range_covers_what_is_subscribed_evenly_per_topic(view):
         TopicPartition(topic, p) for topic in read for p in view.partitions[topic]
     }
     for topic in read:
-        shares = Counter(thread for place, thread in found.items() if place.topic == topic)
+        shares = Counter(
+            thread for topic_partition, thread in found.items() if topic_partition.topic == topic
+        )
         streams = sum(m.subscription.get(topic, 0) for m in view.members.values())
         assert all(
             len(view.partitions[topic]) // streams

@@ -190,6 +190,7 @@ class PureIteration(Iteration):
 
 @pytest.mark.parametrize("machine", [Iteration, PureIteration])
 def test_iteration_and_other_calls(machine):
+    """Passes when the invariants of the state machine hold after every step."""
     case = machine.TestCase()
     case.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
     case.runTest()

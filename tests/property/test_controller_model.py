@@ -103,10 +103,12 @@ class History:
         state = await self.cluster.state(topic)
         if self.cluster.active is None or state is None or state.leader not in self.cluster.nodes:
             return
-        tp = TopicPartition(topic, 0)
-        stat = await self.cluster.tree.exists(paths.partition_state(tp))
+        topic_partition = TopicPartition(topic, 0)
+        stat = await self.cluster.tree.exists(paths.partition_state(topic_partition))
         isr = choose(state, (await self.cluster.topic(topic)).partitions[0])
-        change = AlterPartitionChange(tp, ZERO_UUID, state.leader_epoch, stat.version, isr)
+        change = AlterPartitionChange(
+            topic_partition, ZERO_UUID, state.leader_epoch, stat.version, isr
+        )
         epoch = self.cluster.nodes[state.leader].registration.broker_epoch
         controller = self.cluster.active.controller
         await controller.alter_partition(state.leader, epoch, [change])
@@ -134,15 +136,15 @@ class History:
             return False
         return await self._metadata_agrees() and await self._leaders_where_possible()
 
-    async def _check_safety(self, tp) -> None:
-        state = await self.cluster.state(tp.topic, tp.partition)
+    async def _check_safety(self, topic_partition) -> None:
+        state = await self.cluster.state(topic_partition.topic, topic_partition.partition)
         if state is None:
             return
-        node = await self.cluster.topic(tp.topic)
-        assert state.isr, f"{tp} has an empty in-sync set"
+        node = await self.cluster.topic(topic_partition.topic)
+        assert state.isr, f"{topic_partition} has an empty in-sync set"
         assert len(set(state.isr)) == len(state.isr)
         assert state.leader == -1 or state.leader in state.isr
-        key = (tp, node.topic_id)
+        key = (topic_partition, node.topic_id)
         assert state.leader_epoch >= self.epochs.get(key, 0)
         self.epochs[key] = state.leader_epoch
 
@@ -154,13 +156,13 @@ class History:
             for partition in (await self.cluster.topic(name)).partitions:
                 state = await self.cluster.state(name, partition)
                 if state is not None:
-                    tp = TopicPartition(name, partition)
-                    expected[tp] = (state.leader, state.leader_epoch, state.isr)
+                    topic_partition = TopicPartition(name, partition)
+                    expected[topic_partition] = (state.leader, state.leader_epoch, state.isr)
         live = set(self.cluster.nodes)
         for broker_ in self.cluster.channels.brokers.values():
             known = {
-                tp: (s.leader, s.leader_epoch, s.isr)
-                for tp, s in broker_.metadata.items()
+                topic_partition: (s.leader, s.leader_epoch, s.isr)
+                for topic_partition, s in broker_.metadata.items()
                 if s.leader_epoch >= 0
             }
             if known != expected or broker_.live != live:

@@ -79,10 +79,10 @@ def goes_on(cluster, query):
 def move_and_kill(cluster, query, number):
     """Another broker leads a partition, then dies, and comes back."""
     leader, *others = BROKERS[number % 3 :] + BROKERS[: number % 3]
-    place = TopicPartition("in", number % PARTITIONS)
-    cluster.admin.alter_partition_reassignments({place: [leader, *others]}).check()
+    topic_partition = TopicPartition("in", number % PARTITIONS)
+    cluster.admin.alter_partition_reassignments({topic_partition: [leader, *others]}).check()
     wait_for(lambda: not cluster.admin.list_partition_reassignments())
-    cluster.admin.elect_leaders(ElectionType.PREFERRED, [place])
+    cluster.admin.elect_leaders(ElectionType.PREFERRED, [topic_partition])
     goes_on(cluster, query)
     cluster.kill(leader)
     goes_on(cluster, query)

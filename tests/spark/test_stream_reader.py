@@ -133,8 +133,8 @@ def test_a_topic_that_is_recreated_under_the_query(broker, topic_name):
 def test_losses_name_their_offsets(broker, topic_name):
     broker.topic(topic_name)
     broker.produce(topic_name, *[str(n) for n in range(10)])
-    place = TopicPartition(topic_name, 0)
-    broker.admin.delete_records({place: 6})
+    topic_partition = TopicPartition(topic_name, 0)
+    broker.admin.delete_records({topic_partition: 6})
     start = json.dumps({topic_name: {"0": 2}})
     options = {"kafkaConsumer.pollTimeoutMs": "300"}
     with DrivenQuery(broker.bootstrap_servers, topic_name, **options) as query:

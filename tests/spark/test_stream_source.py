@@ -118,8 +118,8 @@ def test_a_running_query_follows_growth_moved_leaders_and_restarts(spark, topic_
                 cluster.start(number)
                 wait_for(all_in_sync)
             leaders = [item.leader for item in described()]
-            places = [TopicPartition(topic_name, number) for number in (0, 1)]
-            cluster.admin.elect_leaders(ElectionType.PREFERRED, places)
+            topic_partitions = [TopicPartition(topic_name, number) for number in (0, 1)]
+            cluster.admin.elect_leaders(ElectionType.PREFERRED, topic_partitions)
             wait_for(lambda: [item.leader for item in described()] != leaders)
             goes_on()
             assert seen.rows == sorted(plain(cluster, topic_name))

@@ -7,18 +7,15 @@ the asyncio method of the same name, so both have the same signature and the sam
 
 import functools
 from collections.abc import Callable, Coroutine, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
-from barnabas.admin.acls import AclCalls
+from barnabas.admin.access import AclCalls, DelegationTokenCalls, QuotaCalls, ScramUserCalls
 from barnabas.admin.cluster import ClusterCalls
 from barnabas.admin.configs import ConfigCalls
-from barnabas.admin.credentials import DelegationTokenCalls, ScramUserCalls
 from barnabas.admin.group_offsets import GroupOffsetCalls
 from barnabas.admin.groups import GroupCalls
 from barnabas.admin.offsets import OffsetCalls, RecordCalls
 from barnabas.admin.placement import LogDirCalls, PlacementCalls
-from barnabas.admin.quotas import QuotaCalls
 from barnabas.admin.session import AdminSession
 from barnabas.admin.topics import TopicCalls
 from barnabas.admin.transactions import TransactionCalls
@@ -32,6 +29,7 @@ from barnabas.model.config import merged
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.ids import Uuid
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.closing import AsyncClosesOnExit, ClosesOnExit
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import AdminKeywords
@@ -52,6 +50,7 @@ class AsyncAdmin(
     QuotaCalls,
     ScramUserCalls,
     DelegationTokenCalls,
+    AsyncClosesOnExit,
 ):
     """Inspects and changes a cluster; must be used on one event loop.
 
@@ -101,24 +100,13 @@ class AsyncAdmin(
         """Close the connections. Further calls have no effect."""
         await self._session.client.close()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def _blocking(
-    call: Callable[Concatenate[AsyncAdmin, P], Coroutine[Any, Any, T]],
+    call: Callable[Concatenate[AsyncAdmin, P], Coroutine[object, object, T]],
 ) -> Callable[Concatenate["Admin", P], T]:
     """Returns a method that runs `call` on the loop thread and waits; Ctrl-C ends the wait."""
 
@@ -128,7 +116,7 @@ def _blocking(
     return functools.update_wrapper(blocking, call)
 
 
-class Admin:
+class Admin(ClosesOnExit):
     """Inspects and changes a cluster.
 
     >>> with Admin({"bootstrap.servers": "localhost:9092"}) as admin:          # doctest: +SKIP
@@ -177,17 +165,6 @@ class Admin:
             self._thread.call(self._core.close())
         finally:
             self._thread.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     client_instance_id = _blocking(AsyncAdmin.client_instance_id)
 

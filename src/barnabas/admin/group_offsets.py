@@ -54,7 +54,10 @@ class GroupOffsetCalls(AdminCalls):
         """
         deadline = self._deadline("list group offsets", timeout)
         given = groups if isinstance(groups, Mapping) else dict.fromkeys(groups)
-        wanted = {group: None if tps is None else list(tps) for group, tps in given.items()}
+        wanted = {
+            group: None if topic_partitions is None else list(topic_partitions)
+            for group, topic_partitions in given.items()
+        }
 
         async def ask(node: int, pending: list[str]) -> Outcome[str, Offsets]:
             responses = await asyncio.gather(
@@ -78,7 +81,9 @@ class GroupOffsetCalls(AdminCalls):
         deadline = self._deadline(f"alter offsets of group {group!r}", timeout)
 
         async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, None]:
-            positions = {tp: _position(offsets[tp]) for tp in pending}
+            positions = {
+                topic_partition: _position(offsets[topic_partition]) for topic_partition in pending
+            }
             request = offset_commit_request(GroupMetadata(group), positions)
             node = await self._session.client.coordinator(GROUP, group)
             try:

@@ -49,13 +49,19 @@ class OffsetCalls(AdminCalls):
         async def ask(
             leader: int, partitions: list[TopicPartition]
         ) -> Outcome[TopicPartition, ListedOffset]:
-            queries = {tp: api.OffsetQuery(specs[tp].timestamp) for tp in partitions}
+            queries = {
+                topic_partition: api.OffsetQuery(specs[topic_partition].timestamp)
+                for topic_partition in partitions
+            }
             request = api.list_offsets_request(queries, isolation, deadline.left_ms)
             needed = max(_NEEDED.get(specs[topic_partition], 0) for topic_partition in partitions)
             what = "for one of these offsets"
             await self._session.require(ListOffsetsRequest, needed, what, leader)
             response = await self._session.client.send(leader, request)
-            return {tp: _listed(found) for tp, found in api.read_list_offsets(response).items()}
+            return {
+                topic_partition: _listed(found)
+                for topic_partition, found in api.read_list_offsets(response).items()
+            }
 
         return await per_leader(self._session, specs, ask, deadline)
 

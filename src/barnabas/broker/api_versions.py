@@ -17,6 +17,7 @@ from barnabas.wire.messages.api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from barnabas.wire.primitives import join_parts
 
 # Clients with version 3 reject a supported range that begins at 0 (KAFKA-17011).
 _LEVEL_0_FROM = 4
@@ -89,4 +90,4 @@ def _advertised_min(handler: Handler) -> int:
 
 
 def _encode(response: ApiVersionsResponse, version: int) -> bytes:
-    return b"".join(bytes(part) for part in response.encode(version))  # type: ignore[arg-type]
+    return join_parts(response.encode(version))

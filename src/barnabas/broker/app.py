@@ -15,7 +15,6 @@ import random
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 from barnabas.broker.access.audit_topic import AuditTopic
 from barnabas.broker.access.inter_broker import BrokerPeers
@@ -340,7 +339,7 @@ class Broker:
         await self._listeners.stop()
 
 
-def _cancel_at_exit(stack: AsyncExitStack, work: Coroutine[Any, Any, None]) -> None:
+def _cancel_at_exit(stack: AsyncExitStack, work: Coroutine[object, object, None]) -> None:
     """Runs a coroutine in the background until the stack is closed."""
     task = asyncio.get_running_loop().create_task(work)
 

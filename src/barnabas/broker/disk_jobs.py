@@ -19,7 +19,7 @@ from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.runtime.metrics import Histogram
 from barnabas.storage.log import Log
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.log_move import CopyTask, LogMove
+from barnabas.storage.log_moves import CopyTask, LogMove
 
 _logger = logging.getLogger("barnabas.broker")
 # Delay after a transient error, such as a full disk or a damaged batch.
@@ -148,8 +148,8 @@ class LogMover:
             await asyncio.wait_for(self._asked.wait(), wait_ms / 1000)
 
     async def _advance(self, move: LogMove) -> None:
-        place, now_ms = move.current.topic_partition, self._clock.monotonic_ms()
-        wait_ms = self.throttle.wait_ms(place, now_ms)
+        topic_partition, now_ms = move.current.topic_partition, self._clock.monotonic_ms()
+        wait_ms = self.throttle.wait_ms(topic_partition, now_ms)
         if wait_ms > 0:
             await asyncio.sleep(wait_ms / 1000)
             return

@@ -53,6 +53,7 @@ from barnabas.zk.tree import ConnectionLossError, SessionLostError
 
 _logger = logging.getLogger("barnabas.broker")
 _requests = logging.getLogger("barnabas.request")
+# A handler that occupies the loop this long delays every other connection: it is logged.
 SLOW_REQUEST_NS = 50_000_000
 _unpack_start = struct.Struct(">hhi").unpack_from
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
@@ -90,7 +91,7 @@ class _Watched:
 
     __slots__ = ("_awaitable", "_name", "_watch")
 
-    def __init__(self, watch: LoopWatch, name: str, awaitable: Awaitable[Any]) -> None:
+    def __init__(self, watch: LoopWatch, name: str, awaitable: Awaitable[object]) -> None:
         self._watch = watch
         self._name = name
         self._awaitable = awaitable

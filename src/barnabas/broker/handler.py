@@ -130,7 +130,7 @@ class Interceptor(Protocol):
     def __call__(
         self,
         context: "RequestContext",
-        request: Any,
+        request: object,
         handle: Callable[["RequestContext", Any], Result],
     ) -> Result:
         """Returns the result for the request, usually by calling `handle`."""

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from barnabas.model.errors import ConfigError
 
 _logger = logging.getLogger("barnabas.broker.http")
+# Any peer may connect: a flood of requests must not occupy more threads.
 _MAX_REQUESTS = 16
 _SOCKET_TIMEOUT_S = 10.0
 _REPLY_TIMEOUT_S = 10.0

@@ -7,7 +7,7 @@ from typing import Any
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.records import Codec, TimestampType
-from barnabas.records.validation import BatchRules
+from barnabas.records.batch_rules import BatchRules
 
 _CODECS = {
     "uncompressed": Codec.NONE,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from barnabas import zk
 from barnabas.broker.access.inter_broker import INTER_BROKER_APIS
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import NO_RESPONSE, RequestContext, Result
@@ -24,6 +25,7 @@ from barnabas.storage.log_manager import LogManager
 from barnabas.wire.api_keys import ApiKey
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import MetadataTree
+from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 
 _logger = logging.getLogger("barnabas.broker")
 METADATA_FILE = "metadata.sqlite"
@@ -31,6 +33,7 @@ _ANY_HOSTS = frozenset({"", "0.0.0.0", "::"})
 _KERNEL_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _BOOT_ID_FILE = "last-boot-id"
 _DOUBTFUL_FILE = "doubtful-replicas"
+# One held request per connection: bounds what clients can queue before the broker has started.
 MAX_HELD = 1000
 MAX_WAIT_S = 60.0
 _SERVED_AT_ONCE = INTER_BROKER_APIS | {ApiKey.API_VERSIONS}
@@ -60,15 +63,12 @@ async def _connect_to_zookeeper(
     stack: AsyncExitStack, config: BrokerConfig, hosts: str
 ) -> MetadataTree:
     """Retries until a server responds: brokers and ZooKeeper may be started in any order."""
-    from barnabas.zk.kazoo_security import ZooKeeperSecurity  # optional extra: kazoo
-    from barnabas.zk.kazoo_tree import connect
-
     security = ZooKeeperSecurity.of_broker(config.__getitem__)
     session_ms = config["zookeeper.session.timeout.ms"]
     connect_ms = config["zookeeper.connection.timeout.ms"]
     while True:
         try:
-            tree = await connect(
+            tree = await zk.connect(
                 hosts,
                 session_timeout_s=session_ms / 1000,
                 connect_timeout_s=(session_ms if connect_ms is None else connect_ms) / 1000,
@@ -218,7 +218,7 @@ class StartGate:
         self._is_open = False
         self.held = 0
 
-    def __call__(self, context: RequestContext, request: Any, handle: Handle) -> Result:
+    def __call__(self, context: RequestContext, request: object, handle: Handle) -> Result:
         if self._is_open or context.header.api_key in _SERVED_AT_ONCE:
             return handle(context, request)
         if self.held >= self._max_held:

@@ -42,7 +42,9 @@ _CHECKPOINTS = {
     "replica.high.watermark.checkpoint.interval.ms": file_names.HIGH_WATERMARKS,
 }
 _NOTIFICATIONS_MS = 60_000
+# Flushes, compaction and the deletion of files run beside each other.
 _THREADS = 3
+# A stop flushes all logs; a flush mostly waits for the disk.
 _STOP_THREADS = 16
 _MOVE_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
@@ -202,7 +204,7 @@ class Housekeeping:
                 self._logs.maintenance.finish_clean(task)
 
     async def _to_the_end(self, run: Callable[[], None]) -> None:
-        """Runs a job in a thread to its end, even if the caller is cancelled; a stop waits."""
+        """Runs a job in a thread to its end, even if the caller is cancelled; `stop` waits."""
         running = asyncio.get_running_loop().run_in_executor(self._executor, run)
         try:
             await asyncio.shield(running)

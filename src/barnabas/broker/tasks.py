@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.model.errors import BarnabasError
 from barnabas.replication.replica_manager import ReplicaManager
@@ -72,7 +72,7 @@ class BackgroundTasks:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, work: Coroutine[object, object, None]) -> None:
         # No wrapper coroutine: if it were cancelled before its first step, `work` would never be
         # awaited.
         task = asyncio.get_running_loop().create_task(work)

@@ -31,6 +31,7 @@ from barnabas.zk.paths import config_entity
 DEFAULT = -1
 # The topic's node of 1 MB cannot contain more; checked before a list of that size is built.
 _MAX_PARTITIONS = 100_000
+# The controller removes the nodes of a deleted topic within milliseconds.
 _TREE_POLL_S = 0.005
 
 

@@ -106,7 +106,7 @@ def _batches(path: Path, *, records: bool) -> Iterator[dict[str, Any]]:
         yield {"type": "corrupt", "position": position, "bytes": left, "error": str(error)}
 
 
-def _batch(header: BatchHeader, position: int, valid: bool) -> dict[str, Any]:
+def _batch(header: BatchHeader, position: int, valid: bool) -> dict[str, object]:
     append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
     return {
         "type": "batch",

@@ -27,6 +27,7 @@ from barnabas.zk.tree import (
 )
 from barnabas.zk.znodes import TopicNode
 
+# Another client may change the topic at the same time; each attempt reads it again.
 _ATTEMPTS = 10
 _RESERVED_IDS = frozenset({ZERO_UUID, Uuid(bytes(15) + b"\x01")})
 """The zero id means "no id"; the other is the metadata topic of KRaft clusters."""

@@ -159,6 +159,6 @@ class CoordinatorOutcome(Generic[ReplyT]):
     def cancel_timer(self, key: Hashable) -> None:
         self.timers.append(CancelTimer(key))
 
-    def complete(self, token: Token, reply: Any) -> None:
+    def complete(self, token: Token, reply: object) -> None:
         """Adds the reply to a request that an earlier step parked."""
         self.completions.append(Completion(token, reply))

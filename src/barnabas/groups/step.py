@@ -24,7 +24,7 @@ GroupOutcome = CoordinatorOutcome[Reply]
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """Settings of the group coordinator; the defaults are those of `model.config_keys.groups`."""
+    """Settings of the group coordinator; defaults as in `model.config_keys.groups`."""
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000

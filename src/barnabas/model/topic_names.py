@@ -6,6 +6,7 @@ Paths on disk and in the metadata tree contain only validated names, so this che
 
 import re
 
+# Kafka's limit: a directory has the name and a partition number, at most 255 characters.
 MAX_NAME_LENGTH = 249
 OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"

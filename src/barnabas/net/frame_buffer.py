@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+# A peer may announce 100 MB and send nothing: memory grows with what has arrived.
 STEP_BYTES = 1 << 20
 
 

@@ -21,9 +21,12 @@ from barnabas.net.stream import ByteStream, TcpStream, plain_address
 
 BACKLOG = 1024
 _MISSING_FAMILY = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
+# A burst of connections must not keep the loop from the open ones.
 _ACCEPTS_PER_TURN = 64
+# accept() would fail immediately again, in a busy loop, until a connection is closed.
 _OUT_OF_FILES_PAUSE_S = 0.25
 _SWEEP_S = 1.0
+# Without memory for frames, connections that make no progress for this long are closed.
 _STUCK_UNDER_PRESSURE_MS = 1000
 _OUT_OF_FILES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 

@@ -113,7 +113,7 @@ class TokenSource:
             self._token = str(content["access_token"])
             life_s = float(content.get("expires_in", 60))
         except urllib.error.HTTPError as error:
-            error.close()  # it holds the connection
+            error.close()  # closes the connection of the response
             if error.code >= 500:
                 raise UnavailableError(f"{self._url} returned HTTP status {error.code}") from None
             text = f"{self._url} rejected client {self._client_id!r}: HTTP {error.code}"
@@ -132,7 +132,7 @@ class TokenSource:
     def _ask(self) -> urllib.request.Request:
         given = self._credentials
         assert given is not None
-        form: dict[str, Any] = {"grant_type": "client_credentials"}
+        form: dict[str, object] = {"grant_type": "client_credentials"}
         if given.scope:
             form["scope"] = given.scope
         pair = f"{given.client_id}:{given.client_secret}".encode()

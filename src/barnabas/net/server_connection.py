@@ -112,7 +112,7 @@ class ServerConnection:
         self._progress = Progress(host.clock.monotonic_ms())
         self._reader = FrameReader(host, stream, self._progress, self._schedule_resume)
         self._replies = ReplyQueue(host.limits, self._reply_ready)
-        self._paused = False  # by the handler: throttled, or shutting down
+        self._paused = False  # the handler paused it: throttled, or shutting down
         self._closing = False  # as soon as idle
         self._reading = False
         self._writing = False

@@ -16,6 +16,7 @@ from barnabas.net.replies import Buffer, FilePart
 from barnabas.net.stream import Address, ByteStream
 
 SCRATCH_BYTES = 64 * 1024
+# TLS cannot use sendfile: the file is read and encrypted in pieces.
 _FILE_BYTES = 256 * 1024
 _PLAIN_BYTES = 64 * 1024  # encrypted before the next attempt to send
 

@@ -26,7 +26,7 @@ from barnabas.records.batch import ATTRIBUTES_OFFSET, HEADER, BatchHeader
 from barnabas.wire.primitives import new
 
 if TYPE_CHECKING:
-    from barnabas.records.validation import BatchRules
+    from barnabas.records.batch_rules import BatchRules
 
 COMPILED: bool = cython.compiled
 

@@ -28,12 +28,14 @@ DEFAULT_MAX_DECOMPRESSED = 64 * 1024 * 1024
 
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+# The block size of snappy-java, which old Java consumers require.
 XERIAL_BLOCK = 32 * 1024
 _BLOCK_LENGTH = struct.Struct(">i")
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _DEFAULT_ZSTD_LEVEL = 3
+# First size of the output when the frame does not declare one.
 _MIN_GUESS = 64 * 1024
 _GROWTH = 4
 _INFLATE_STEP = 1024 * 1024

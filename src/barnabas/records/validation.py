@@ -14,7 +14,6 @@ INVALID_TIMESTAMP (32), UNSUPPORTED_COMPRESSION_TYPE (76), INVALID_RECORD (87). 
 sequences, epochs and transactions.
 """
 
-import dataclasses
 from typing import cast
 
 from barnabas.model.error_codes import ErrorCode
@@ -33,45 +32,13 @@ from barnabas.records.batch import (
     crc_ok,
     set_max_timestamp,
 )
+from barnabas.records.batch_rules import DEFAULT_RULES, ZSTD_PRODUCE_VERSION, BatchRules
 from barnabas.records.errors import (
     DecompressedTooLargeError,
     OversizedBatchError,
     RefusedRecordsError,
 )
 from barnabas.records.reader import iter_raw, records_section
-
-NO_LIMIT_MS = 2**63 - 1
-_ZSTD_PRODUCE_VERSION = 7
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class BatchRules:
-    """Rules of a topic for batches; built once per topic configuration and request version."""
-
-    produce_version: int = _ZSTD_PRODUCE_VERSION
-    max_message_bytes: int = 1048588
-    compacted: bool = False
-    timestamp_type: TimestampType = TimestampType.CREATE_TIME
-    timestamp_before_max_ms: int = NO_LIMIT_MS
-    timestamp_after_max_ms: int = NO_LIMIT_MS
-    max_decompressed: int = 16 * 1024 * 1024
-    deep: bool = True
-    """Check the records even when no rule needs it."""
-
-    @property
-    def must_walk(self) -> bool:
-        """Whether a rule needs the records: keys and the oldest timestamp are not in the header."""
-        return (
-            self.deep
-            or self.compacted
-            or (
-                self.timestamp_type == TimestampType.CREATE_TIME
-                and self.timestamp_before_max_ms != NO_LIMIT_MS
-            )
-        )
-
-
-DEFAULT_RULES = BatchRules()
 
 
 def validate_batch(
@@ -132,7 +99,7 @@ def _check_codec(header: BatchHeader, rules: BatchRules) -> None:
     codec = header.attributes & CODEC_MASK
     if codec > Codec.ZSTD:
         raise BrokerError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"unknown codec {codec}")
-    if codec == Codec.ZSTD and rules.produce_version < _ZSTD_PRODUCE_VERSION:
+    if codec == Codec.ZSTD and rules.produce_version < ZSTD_PRODUCE_VERSION:
         raise BrokerError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
             f"zstd needs Produce version 7 (KIP-110), this is {rules.produce_version}",

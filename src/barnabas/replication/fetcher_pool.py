@@ -28,6 +28,7 @@ from barnabas.replication.throttle import ReplicationThrottle
 logger = logging.getLogger(__name__)
 SourceFactory = Callable[[BrokerId], ReplicaSource]
 """Creates a connection object; it connects on first use and reconnects when necessary."""
+# Above this number, idle partitions move to a second fetcher with long waits.
 MANY_PARTITIONS = 16
 QUIET_MS = 1000
 SHORT_WAIT_MS = 20

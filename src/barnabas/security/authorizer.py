@@ -20,6 +20,7 @@ from barnabas.security.acl import (
 )
 from barnabas.security.principal import Principal
 
+# Resource names come from clients: the cache of decisions needs a limit.
 MAX_REMEMBERED = 10_000
 
 

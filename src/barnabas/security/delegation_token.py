@@ -16,7 +16,7 @@ _SALT_BYTES = 24
 
 
 @dataclass(frozen=True, slots=True)
-class DelegationToken:
+class TokenInformation:
     """A token without its HMAC. Times are wall-clock time in milliseconds."""
 
     token_id: str
@@ -35,7 +35,7 @@ class DelegationToken:
     def is_expired(self, now_ms: int) -> bool:
         return now_ms >= self.expires_ms
 
-    def expiring_in(self, period_ms: int, now_ms: int) -> "DelegationToken":
+    def expiring_in(self, period_ms: int, now_ms: int) -> "TokenInformation":
         """Returns the token with another expiry time, at most `max_ms`."""
         return replace(self, expires_ms=min(now_ms + period_ms, self.max_ms))
 

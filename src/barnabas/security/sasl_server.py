@@ -23,7 +23,9 @@ from barnabas.security.mechanism import AuthenticationError, ServerMechanism
 from barnabas.security.principal import USER, Principal
 
 FAILURE_TEXT = "Authentication failed: invalid credentials"
+# Kafka's limit (KIP-368): a client must not occupy the broker with logins.
 MIN_REAUTHENTICATION_MS = 1_000
+# Before authentication a peer is not trusted with more memory.
 MAX_TOKEN_BYTES = 64 * 1024
 
 MechanismFactory = Callable[[], ServerMechanism]

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Self
 
+# Kafka's minimum, from RFC 7677.
 MIN_ITERATIONS = 4096
 MAX_ITERATIONS = 1_000_000
 """Limits the time that a malicious peer can make the other side compute."""
@@ -36,7 +37,7 @@ class ScramHash:
 
     def salted_password(self, password: str, salt: bytes, iterations: int) -> bytes:
         """Returns `Hi` of the RFC; takes some milliseconds with 4096 iterations."""
-        # For start-up time: its tables are large, and a broker does not need them to start.
+        # Start-up time: its tables are large, and a broker does not need them to start.
         from barnabas.security.saslprep import saslprep
 
         prepared = saslprep(password).encode()

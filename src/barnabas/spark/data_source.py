@@ -26,6 +26,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 from barnabas.model.config import ConfigTable
 from barnabas.model.config_keys.client import CLIENT_KEYS
 from barnabas.model.errors import ConfigError
+from barnabas.spark import sink, source
 from barnabas.spark.options import (
     FORMAT,
     KAFKA_PREFIX,
@@ -59,11 +60,8 @@ class BarnabasDataSource(DataSource):
         return source_schema(options.include_headers, decoded_types(options))
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        # Start-up time: each of Spark's processes imports only what it needs.
-        from barnabas.spark.source.batch_reader import BatchReader, FilteringBatchReader
-
         options = SourceOptions.parse(self._source_texts(schema), streaming=False)
-        kind = FilteringBatchReader if options.push_filters else BatchReader
+        kind = source.FilteringBatchReader if options.push_filters else source.BatchReader
         return kind(options, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
@@ -75,19 +73,14 @@ class BarnabasDataSource(DataSource):
         )
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        # Start-up time: each of Spark's processes imports only what it needs.
-        from barnabas.spark.sink.writers import BatchWriter
-
         if overwrite:
             raise ConfigError("a topic cannot be overwritten: use mode('append')")
         texts = self._sink_texts(schema)
-        return BatchWriter(SinkOptions.parse(texts, streaming=False), schema)
+        return sink.BatchWriter(SinkOptions.parse(texts, streaming=False), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
-        # Start-up time: each of Spark's processes imports only what it needs.
-        from barnabas.spark.sink.writers import StreamWriter
-
-        return StreamWriter(SinkOptions.parse(self._sink_texts(schema), streaming=True), schema)
+        options = SinkOptions.parse(self._sink_texts(schema), streaming=True)
+        return sink.StreamWriter(options, schema)
 
     def _table_schema(self) -> StructType:
         """Returns the schema of a table in Spark's catalog: it reads topics, writes to one, or

@@ -66,7 +66,7 @@ class PipelineRegistry:
             document["state"] = DIED
         return document
 
-    def read_all(self) -> list[dict[str, Any]]:
+    def read_all(self) -> list[dict[str, object]]:
         """Returns the status of every pipeline, by name."""
         names = sorted(path.stem for path in self._directory.glob("*.json"))
         return [self.read(name) for name in names]

@@ -1,28 +1,16 @@
-"""Lag and metrics of queries from the progress that Spark reports to listeners.
+"""Lag of queries, from the progress that Spark reports.
 
 A Python source cannot add metrics to the progress. But it reports the latest offsets; with the end
 offsets of the micro-batch they give the metrics of Spark's own Kafka source.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-from pyspark.sql.streaming.listener import StreamingQueryListener
+from typing import Any
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.query_metrics import MetricsServer, QueryMetrics
 from barnabas.spark.source.offsets import Offsets, read
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-    from pyspark.sql.streaming.listener import (
-        QueryIdleEvent,
-        QueryProgressEvent,
-        QueryStartedEvent,
-        QueryTerminatedEvent,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +33,11 @@ class Lag:
         }
 
 
-def lag_of(progress: Any) -> Lag | None:
-    """Returns the lag of a query's `lastProgress` or a listener's progress; None if there is none.
+def lag(progress: Any) -> Lag | None:
+    """Returns the lag of a query from its `lastProgress`; None before its first micro-batch.
 
-    Sources other than topics are ignored.
+    `lag(query.lastProgress).metrics()` has the names of Spark's own Kafka source. A listener's
+    progress is accepted as well. Sources other than topics are ignored.
     """
     if progress is None:
         return None
@@ -66,65 +55,7 @@ def lag_of(progress: Any) -> Lag | None:
     return Lag(behind) if reported else None
 
 
-class LagListener(StreamingQueryListener):
-    """Calls `on_lag(query, lag)` after each micro-batch, with the query's name or else its id."""
-
-    def __init__(self, on_lag: Callable[[str, Lag], None]) -> None:
-        self._on_lag = on_lag
-
-    def onQueryStarted(self, event: "QueryStartedEvent") -> None:
-        """Does nothing: no record has been read yet."""
-
-    def onQueryProgress(self, event: "QueryProgressEvent") -> None:
-        found = lag_of(event.progress)
-        if found is not None:
-            self._on_lag(event.progress.name or str(event.progress.id), found)
-
-    def onQueryIdle(self, event: "QueryIdleEvent") -> None:
-        """Does nothing: the lag has not changed."""
-
-    def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:
-        """Does nothing: the last progress was reported before."""
-
-
-class MetricsListener(StreamingQueryListener):
-    """Records the progress and the end of each query in `QueryMetrics`."""
-
-    def __init__(self, metrics: QueryMetrics) -> None:
-        self._metrics = metrics
-        self._names: dict[str, str] = {}
-
-    def onQueryStarted(self, event: "QueryStartedEvent") -> None:
-        self._names[str(event.runId)] = event.name or str(event.id)
-
-    def onQueryProgress(self, event: "QueryProgressEvent") -> None:
-        progress = json.loads(event.progress.json)
-        self._metrics.record(progress.get("name") or progress["id"], progress)
-
-    def onQueryIdle(self, event: "QueryIdleEvent") -> None:
-        """Does nothing: the figures have not changed."""
-
-    def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:
-        name = self._names.pop(str(event.runId), str(event.id))
-        self._metrics.ended(name, failed=event.exception is not None)
-
-
-def listen(spark: "SparkSession", on_lag: Callable[[str, Lag], None]) -> LagListener:
-    """Implements `barnabas.spark.watch_lag`."""
-    listener = LagListener(on_lag)
-    spark.streams.addListener(listener)
-    return listener
-
-
-def serve_session(spark: "SparkSession", port: int, host: str) -> MetricsServer:
-    """Implements `barnabas.spark.serve_metrics`."""
-    metrics = QueryMetrics()
-    server = MetricsServer(metrics, port, host)
-    spark.streams.addListener(MetricsListener(metrics))
-    return server
-
-
-def _field(value: Any, name: str) -> Any:
+def _field(value: object, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 

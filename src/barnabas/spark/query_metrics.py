@@ -16,7 +16,7 @@ from prometheus_client import start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from barnabas.runtime.metrics import Metric, MetricKind
-from barnabas.spark import lag as lag_of
+from barnabas.spark.query_lag import lag as lag_of
 
 _WHOLE_BATCH = "triggerExecution"
 _GROUP = ("group",)

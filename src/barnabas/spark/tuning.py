@@ -27,7 +27,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyspark
 from pyspark.errors import PySparkRuntimeError
@@ -36,25 +36,26 @@ from pyspark.sql import SparkSession
 from barnabas.runtime.java import unsuitable_java
 from barnabas.spark.data_source import BarnabasDataSource
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 LOCAL_CHECKPOINTS = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
 
 
-def make_session(
+def session(
     master: str | None = None,
     *,
     app_name: str = "barnabas",
     config: Mapping[str, object] | None = None,
     shared_checkpoints: bool = False,
 ) -> SparkSession:
-    """Returns a session with `format("barnabas")` and tuned settings; `config` takes precedence.
+    """Returns a session with the source, the sink and tuned settings.
 
-    `shared_checkpoints=True` leaves out the settings that are only safe while one driver at a time,
-    on one machine, writes a checkpoint directory: for checkpoints on HDFS, S3 or a network disk.
+    Args:
+        master: Spark's master; by default `local[*]`.
+        app_name: The name of the application.
+        config: Spark settings; they win over the tuned ones.
+        shared_checkpoints: True leaves out the settings that are safe only while one driver on one
+            machine writes a checkpoint directory: for checkpoints on HDFS, S3 or a network disk.
     """
     chosen = master or "local[*]"
     if chosen.startswith("local"):
@@ -71,7 +72,7 @@ def make_session(
     spark = start(builder)
     if not shared_checkpoints:
         _without_checksum_files(spark)
-    register_source(spark)
+    register(spark)
     return spark
 
 
@@ -135,7 +136,7 @@ PYTHON_VARIABLE = "PYSPARK_PYTHON"
 PYTHON_SETTING = "spark.pyspark.python"
 
 
-def register_source(spark: "SparkSession") -> None:
+def register(spark: SparkSession) -> None:
     """Registers `format("barnabas")` with a session."""
     registration: Any = spark.dataSource
     if getattr(spark, "_jvm", None) is not None:  # Spark Connect has no local context
@@ -145,7 +146,7 @@ def register_source(spark: "SparkSession") -> None:
     registration.register(BarnabasDataSource)
 
 
-def use_drivers_python(spark: "SparkSession") -> None:
+def use_drivers_python(spark: SparkSession) -> None:
     """Makes the workers of a local session run the driver's Python, unless another one was chosen.
 
     The workers of a cluster run on other machines, where the path may not exist.

@@ -27,6 +27,7 @@ _LEAD = struct.Struct(">qiibIhi")
 _LEGACY = struct.Struct(">qiIbbq")
 _LEGACY_CRC_OFFSET = 12
 _LEGACY_MIN_SIZE = 26
+# Many small batches are read with one system call.
 _CHUNK = 16 * 1024
 _SMALL = 4096
 _READ_AHEAD = 64

@@ -96,4 +96,7 @@ def _framed(lines: Sequence[str]) -> bytes:
 
 
 def _offset_lines(offsets: Mapping[TopicPartition, int]) -> list[str]:
-    return [f"{tp.topic} {tp.partition} {offset}" for tp, offset in sorted(offsets.items())]
+    return [
+        f"{topic_partition.topic} {topic_partition.partition} {offset}"
+        for topic_partition, offset in sorted(offsets.items())
+    ]

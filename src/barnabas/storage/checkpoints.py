@@ -129,7 +129,11 @@ class CheckpointTask:
 
     def run(self) -> None:
         path, known = self.directory.path / self.name, self.known
-        self.changed = {tp: value for tp, value in self.offsets.items() if known.get(tp) != value}
+        self.changed = {
+            topic_partition: value
+            for topic_partition, value in self.offsets.items()
+            if known.get(topic_partition) != value
+        }
         try:
             write_temporary_offsets(self.directory.fs, path, self.offsets)
         except OSError as error:

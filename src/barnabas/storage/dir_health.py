@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _SMALL_FILE = 4096
+# A full directory counts as healthy again with at least this much free space.
 _ROOM = 1024 * 1024
 
 

@@ -24,6 +24,7 @@ from barnabas.storage.retention import newest_timestamp_ms
 
 _log = logging.getLogger(__name__)
 
+# After a pass with a transient error; Kafka's default of log.cleaner.backoff.ms.
 _BACKOFF_MS = 15_000
 DEFAULT_DEDUPE_BUFFER_BYTES = 128 * 1024 * 1024
 

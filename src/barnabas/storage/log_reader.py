@@ -22,7 +22,9 @@ from barnabas.storage.segment import Segment
 from barnabas.storage.segment_list import SegmentList
 from barnabas.storage.transaction_index import AbortedTxn
 
+# Consumers continue where the last fetch ended: its file position saves an index lookup.
 _REMEMBERED_POSITIONS = 512
+# Consumers read few segments at a time; file descriptors are scarce.
 _MAX_OPEN_SEGMENTS = 4
 
 

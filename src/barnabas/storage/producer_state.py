@@ -19,6 +19,7 @@ from barnabas.records.batch import MAX_SEQUENCE, BatchHeader
 from barnabas.records.control import ControlType, EndMarker
 from barnabas.storage.transaction_index import AbortedTxn
 
+# Kafka's number: a client has at most five requests in flight, so duplicates are among them.
 REMEMBERED_BATCHES = 5
 NO_OFFSET = -1
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import barnabas.spark
 from barnabas.model.errors import LocalError
-from barnabas.spark import session
 from barnabas.spark.jvm import short_reason, stderr_into
 from barnabas.spark.pipeline import PipelineError
 from barnabas.spark.pipeline_files import PipelineFile
@@ -84,7 +84,7 @@ class PipelineRunner:
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         settings = {"spark.log.level": "ERROR", "spark.ui.enabled": "false", **pipeline.spark}
         with stderr_into(self.registry.log_file(pipeline.name)):
-            return session(pipeline.master, app_name=pipeline.name, config=settings)
+            return barnabas.spark.session(pipeline.master, app_name=pipeline.name, config=settings)
 
     def _start(self, spark: Any) -> Running:
         # Start-up time: imports pyspark, which `barnabas pipeline run --check` does not need.

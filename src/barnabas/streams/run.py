@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.spark.jvm import short_reason
 from barnabas.spark.options import ClusterSettings
+from barnabas.streams import engine
 from barnabas.streams.nodes import TopologyNode
 from barnabas.streams.schema import Schema
 from barnabas.streams.stages import Trigger
@@ -105,10 +106,7 @@ class Runner:
         return running
 
     def _queries(self) -> "list[StageQuery]":
-        # Start-up time: PySpark takes a second to import.
-        from barnabas.streams.engine.assembly import assemble
-
-        return assemble(
+        return engine.assemble(
             self.topology, self._spark, self._cluster, self._checkpoint, self._lost_state
         )
 
@@ -195,11 +193,7 @@ def _batch_id(query: Any) -> int:
 
 def output_schema(node: TopologyNode, spark: "SparkSession") -> Schema:
     """Returns the columns of a node's rows, without reading or starting anything."""
-    # Start-up time: PySpark takes a second to import.
-    from barnabas.streams.engine.lowering import empty_frame
-    from barnabas.streams.engine.rows import schema_of_frame
-
-    return schema_of_frame(empty_frame(node, spark))
+    return engine.schema_of_frame(engine.empty_frame(node, spark))
 
 
 def read_bounded(
@@ -209,10 +203,7 @@ def read_bounded(
     options: Mapping[str, str] | None = None,
 ) -> "DataFrame":
     """Returns the current rows of a node as a batch frame; of a table, the last row of each key."""
-    # Start-up time: PySpark takes a second to import.
-    from barnabas.streams.engine.lowering import bounded_frame
-
-    return bounded_frame(node, spark, _cluster(bootstrap_servers, options))
+    return engine.bounded_frame(node, spark, _cluster(bootstrap_servers, options))
 
 
 def _cluster(servers: str | ClusterSettings, options: Mapping[str, str] | None) -> ClusterSettings:

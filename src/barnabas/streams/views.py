@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from barnabas.model.errors import LocalError
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.spark.sink.database import claim
 
 WAIT_SECONDS = 30.0
@@ -87,7 +88,7 @@ class ViewFile:
         )
 
 
-class TableView:
+class TableView(ClosesOnExit):
     """Reads a view while it is written or afterwards. A context manager.
 
     Args:
@@ -104,17 +105,6 @@ class TableView:
         uri = f"{Path(path).absolute().as_uri()}?mode=ro"
         self._db = sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, check_same_thread=False)
         self._table = _quoted(name)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Closes the file."""

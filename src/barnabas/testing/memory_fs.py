@@ -1,13 +1,22 @@
 """An in-memory file system with faults; implements the same port as `OsFileSystem`.
 
-Files and directories (`memory_nodes`) have two states: the one a running process sees and the
-durable one. `sync` makes the contents of a file durable, `sync_dir` the names in a directory;
-everything else is volatile, as POSIX allows. Every call can fail or crash (`failing_calls`).
+Files and directories have two states: the one a running process sees and the durable one. `sync`
+makes the contents of a file durable, `sync_dir` the names in a directory; everything else is
+volatile, as POSIX allows.
 
 - `restart()` simulates a killed process: all written data is kept. `restart(power_loss=random)`
   simulates a power loss: a random part of the unsynced pages and a random number of the first
   unsynced name changes survive.
 - `capacity_bytes`: a write beyond the capacity is cut short and raises ENOSPC.
+
+Every call can fail or crash as planned:
+
+- `crash_after(n)`: the process crashes after `n` more modifying calls. If the last call is a write,
+  a prefix of it may be stored. Every later call raises `SimulatedCrash` until `begin_life`.
+- `fail(call, errno)`: the next calls of this kind raise OSError. `fail_after(n, errno)`: after `n`
+  more modifying calls the next one raises OSError.
+
+`calls` lists the modifying calls so far, so that a test can crash after each of them in turn.
 """
 
 import copy
@@ -19,8 +28,148 @@ from random import Random
 
 from barnabas.storage.errors import LogDirLockedError
 from barnabas.storage.filesystem import Data, DiskUsage
-from barnabas.testing.failing_calls import FailingCalls, SimulatedCrash
-from barnabas.testing.memory_nodes import Directory, Inode
+
+_READING = ("pread", "size")
+
+
+class SimulatedCrash(BaseException):
+    """The process crashed. Not an Exception, so that the code under test cannot handle it."""
+
+
+class FailingCalls:
+    """Counts calls since the last restart and raises planned faults. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+        self.life = 0
+        self._crashed = False
+        self._calls_left: int | None = None
+        self._torn = 0.0
+        self._failures: list[tuple[str, int, str]] = []
+        self._failing_call: tuple[int, int] | None = None
+
+    def crash_after(self, calls: int, *, torn: float = 0.0) -> None:
+        """Crash after `calls` more modifying calls; stores a share `torn` of the last write."""
+        self._calls_left = calls
+        self._torn = torn
+
+    def fail(self, call: str, error: int, *, times: int = 1, name: str = "") -> None:
+        """Make the next calls of this kind, on paths that contain `name`, raise OSError."""
+        self._failures += [(call, error, name)] * times
+
+    def fail_after(self, calls: int, error: int) -> None:
+        """Make one call raise OSError after this many more modifying calls."""
+        self._failing_call = (len(self.calls) + calls, error)
+
+    def heal(self) -> None:
+        """Cancel failures that have not happened yet."""
+        self._failures.clear()
+        self._failing_call = None
+
+    def begin_life(self) -> None:
+        """Start again, with or without a crash; file handles from before become invalid."""
+        self._crashed = False
+        self._calls_left = None
+        self._failing_call = None
+        self.life += 1
+        self.calls.clear()
+
+    def check_alive(self, life: int | None = None) -> None:
+        """Raise SimulatedCrash after a crash, or for a file handle from before a restart."""
+        if self._crashed or (life is not None and life != self.life):
+            raise SimulatedCrash
+
+    def enter(self, call: str, path: Path, life: int | None = None) -> None:
+        """Count a call and raise the planned fault, if any. Every call must call this first."""
+        self.check_alive(life)
+        for failure in self._failures:
+            if failure[0] == call and failure[2] in str(path):
+                self._failures.remove(failure)
+                raise OSError(failure[1], os.strerror(failure[1]), str(path))
+        if call in _READING:
+            return
+        if self._calls_left is not None:
+            if self._calls_left == 0:
+                self._crashed = True
+                raise SimulatedCrash
+            self._calls_left -= 1
+        if self._failing_call is not None and self._failing_call[0] <= len(self.calls):
+            error, self._failing_call = self._failing_call[1], None
+            raise OSError(error, os.strerror(error), str(path))
+        self.calls.append((call, path.name))
+
+    def torn_size(self, size: int) -> int:
+        """Returns how many bytes of the interrupted write are stored."""
+        return int(size * self._torn)
+
+
+# --- Files and directories ------------------------------------------------------------------------
+
+
+class Inode:
+    """The visible and the durable contents of a file."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.durable = b""
+        self.dirty: set[int] = set()
+
+    def sync(self) -> None:
+        self.durable = bytes(self.data)
+        self.dirty.clear()
+
+    def lose_power(self, dice: Random, page: int) -> None:
+        """Keep a random part of the unsynced contents."""
+        if self.dirty or len(self.data) != len(self.durable):
+            sizes = sorted((len(self.durable), len(self.data)))
+            size = dice.choice([*sizes, dice.randint(*sizes)])
+            kept = bytearray(self.durable[:size].ljust(size, b"\0"))
+            for number in self.dirty:
+                start, end = number * page, min((number + 1) * page, size, len(self.data))
+                if start < end and dice.random() < 0.5:
+                    kept[start:end] = self.data[start:end]
+            self.data = kept
+        self.sync()
+
+
+class Directory:
+    """The visible and the durable names of a directory, and the unsynced changes in order."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Inode | Directory] = {}
+        self.durable: dict[str, Inode | Directory] = {}
+        self.pending: list[dict[str, Inode | Directory | None]] = []
+
+    def change(self, changes: "dict[str, Inode | Directory | None]") -> None:
+        """Apply name changes atomically; they become durable with the next sync."""
+        _apply(self.entries, changes)
+        self.pending.append(changes)
+
+    def sync(self) -> None:
+        self.durable = dict(self.entries)
+        self.pending.clear()
+
+    def lose_power(self, dice: Random, page: int) -> None:
+        self.entries = dict(self.durable)
+        for changes in self.pending[: dice.randint(0, len(self.pending))]:
+            _apply(self.entries, changes)
+        self.sync()
+        for node in self.entries.values():
+            node.lose_power(dice, page)
+
+
+def _apply(
+    entries: "dict[str, Inode | Directory]", changes: "dict[str, Inode | Directory | None]"
+) -> None:
+    for name, node in changes.items():
+        if node is None:
+            entries.pop(name, None)
+        else:
+            entries[name] = node
+
+
+# --- File system ----------------------------------------------------------------------------------
+
 
 __all__ = ["MemoryFile", "MemoryFileSystem", "MemoryLock", "SimulatedCrash"]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from barnabas.model.ids import NO_PRODUCER_ID, TopicPartition
 from barnabas.model.records import NO_EPOCH
 
+# The largest int16; the coordinator keeps it to fence, so producers get at most one less.
 MAX_EPOCH = 32767
 NO_TIMESTAMP = -1
 

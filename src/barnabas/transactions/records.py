@@ -14,6 +14,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.transactions.metadata import TransactionState, Transition
 from barnabas.wire.messages.transaction_log_key import TransactionLogKey
 from barnabas.wire.messages.transaction_log_value import PartitionsSchema, TransactionLogValue
+from barnabas.wire.primitives import Part, join_parts
 
 KEY_VERSION = 0
 _VERSION = struct.Struct(">h")
@@ -86,8 +87,8 @@ def _version_of(data: bytes) -> int:
     return int(_VERSION.unpack_from(data)[0])
 
 
-def _with_version(version: int, parts: Iterable[object]) -> bytes:
-    return _VERSION.pack(version) + b"".join(bytes(part) for part in parts)  # type: ignore[call-overload]
+def _with_version(version: int, parts: Iterable[Part]) -> bytes:
+    return _VERSION.pack(version) + join_parts(parts)
 
 
 def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:

@@ -196,7 +196,7 @@ class TransactionCoordinatorShard:
             background=self._table.markers_written(send, results, deleted, now_ms)
         )
 
-    def on_timer(self, now_ms: int) -> CoordinatorOutcome[Any]:
+    def on_timer(self, now_ms: int) -> CoordinatorOutcome[object]:
         """Aborts transactions after their timeout, removes expired ids, sends markers again."""
         if self._schedule is None or self._unavailable:
             return CoordinatorOutcome()

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from barnabas.model.errors import LocalError, ProtocolError
 from barnabas.wire.message import Message
+from barnabas.wire.primitives import join_parts
 
 REBALANCE_REASON = "rebalance.reason"
 REBALANCE_START_MS = "rebalance.start.ms"
@@ -39,8 +40,7 @@ _TRANSACTION_TOPIC = {0: ("TransactionLogKey", "TransactionLogValue")}
 
 def encode_versioned(message: Message, version: int) -> bytes:
     """Returns the version prefix and the body."""
-    parts = message.encode(version)
-    return _VERSION.pack(version) + b"".join(parts)  # type: ignore[arg-type]
+    return _VERSION.pack(version) + join_parts(message.encode(version))
 
 
 def decode_versioned(cls: type[_M], data: bytes | memoryview) -> _M:

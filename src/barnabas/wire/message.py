@@ -16,6 +16,7 @@ FieldSpecs: TypeAlias = tuple[tuple[str, str, int, int, bool], ...]
 """Name, type, first version, last version and nullability (in any version) of each field."""
 
 
+# Decoded objects need more memory than their bytes: a request may claim millions of elements.
 _BASE_BUDGET = 1 << 20
 _BUDGET_PER_BYTE = 32
 _MAX_BUDGET = 256 << 20

@@ -15,13 +15,19 @@ bytes on the wire and 60 or more in memory.
 """
 
 import struct
-from collections.abc import Sequence, Sized
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from collections.abc import Iterable, Sequence, Sized
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
 
 Part: TypeAlias = bytes | bytearray | memoryview | Sized
 """Part of an encoded message: bytes, or an object with a length that the network can send."""
+
+
+def join_parts(parts: Iterable[Part]) -> bytes:
+    """Returns an encoded message as one object; it must consist of bytes only."""
+    return b"".join(cast("Iterable[bytes]", parts))
+
 
 Records: TypeAlias = Any
 """A record batch sequence: a memoryview when decoded, any Part when encoded."""
@@ -30,6 +36,7 @@ Records: TypeAlias = Any
 _STRING_COST = 64
 _INTEGER_COST = 48
 MAX_STRING = 32767
+# Kafka defines few tags; a frame of two-byte tags would need many times its size in memory.
 MAX_TAGS = 1024
 _MAX_VARINT_BYTES = 5
 
@@ -212,6 +219,7 @@ def write_compact_strings(out: bytearray, items: Sequence[str]) -> None:
 
 
 _INT16 = struct.Struct(">h")
+# Compiled formats of short arrays, which are by far the most common.
 _FEW = 16
 _ELEMENTS = {
     code: tuple(struct.Struct(f">{count}{code}") for count in range(_FEW)) for code in "bhiq"

@@ -14,6 +14,7 @@ from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError, WatchEvent
 
+# Kafka's time: every broker has read a notification by then.
 NOTIFICATION_LIFE_MS = 15 * 60 * 1000
 _RETRY_S = 1.0
 

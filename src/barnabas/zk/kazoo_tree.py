@@ -24,7 +24,7 @@ from kazoo.protocol.states import WatchedEvent
 from barnabas.model.errors import UnavailableError
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.metrics import Histogram
-from barnabas.zk.kazoo_security import OPEN, ZooKeeperSecurity
+from barnabas.zk.kazoo_security import acl_of, client_options
 from barnabas.zk.kazoo_values import (
     KazooLog,
     add_op,
@@ -55,6 +55,7 @@ from barnabas.zk.tree import (
     ancestors_of,
     check_size,
 )
+from barnabas.zk.zookeeper_security import OPEN, ZooKeeperSecurity
 
 _log = logging.getLogger(__name__)
 
@@ -108,7 +109,7 @@ class KazooTree:
             timeout=session_timeout_s,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 2.0},
             logger=self._complaints,
-            **security.client_options(),
+            **client_options(security),
         )
         self._state = SessionState.LOST
         self._session_id = 0
@@ -146,7 +147,7 @@ class KazooTree:
             cause = self._complaints.last_complaint
             raise UnavailableError(f"{text}: {cause}" if cause else text) from error
         if self._client.chroot:
-            acl = self._security.acl_of("/")
+            acl = acl_of("/", self._security)
             await self._result(self._client.ensure_path_async("/", acl), "/")
 
     async def close(self) -> None:
@@ -224,7 +225,7 @@ class KazooTree:
         await self._until_connected()
         transaction = self._client.transaction()
         for op in ops:
-            add_op(transaction, op, self._security.acl_of(op.path))
+            add_op(transaction, op, acl_of(op.path, self._security))
         async with self._in_flight:
             answer = await self._result(transaction.commit_async(), ops[0].path)
         return multi_results(ops, answer)

@@ -126,6 +126,7 @@ def _op_result(result: Any) -> OpResult:
 # --- log of kazoo --------------------------------------------------------------------------------
 
 
+# kazoo logs every connection attempt; an outage would fill the log.
 REPEAT_MS = 60_000
 
 

@@ -34,7 +34,7 @@ PERSISTENT = 0
 """The owner of a node that no session owns."""
 
 
-class TreeNode(NamedTuple):
+class StoredNode(NamedTuple):
     """One node. `created` counts the children ever created: the next sequential number."""
 
     data: bytes
@@ -59,16 +59,16 @@ class TreeNode(NamedTuple):
         )
 
 
-ROOT = TreeNode(b"", 0, 0, 0, 0, PERSISTENT, 0, 0, 0)
+ROOT = StoredNode(b"", 0, 0, 0, 0, PERSISTENT, 0, 0, 0)
 
 
 class Nodes(Protocol):
     """Anything that finds a node by path."""
 
-    def lookup(self, path: str) -> TreeNode | None: ...
+    def lookup(self, path: str) -> StoredNode | None: ...
 
 
-class Origin(NamedTuple):
+class ChangeOrigin(NamedTuple):
     """The session that writes, and the transaction number and time of the write."""
 
     session_id: int
@@ -80,11 +80,11 @@ class NodeStore:
     """The committed nodes, indexed by parent and by owner. Owned by one loop."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, TreeNode] = {"/": ROOT}
+        self._nodes: dict[str, StoredNode] = {"/": ROOT}
         self._children: dict[str, set[str]] = {"/": set()}
         self._owned: dict[int, set[str]] = {}
 
-    def lookup(self, path: str) -> TreeNode | None:
+    def lookup(self, path: str) -> StoredNode | None:
         return self._nodes.get(path)
 
     def children(self, path: str) -> list[str]:
@@ -94,7 +94,7 @@ class NodeStore:
         """Paths of a session's ephemeral nodes."""
         return sorted(self._owned.get(session_id, ()))
 
-    def put(self, path: str, node: TreeNode) -> None:
+    def put(self, path: str, node: StoredNode) -> None:
         if path not in self._nodes:
             self._children[path] = set()
             if path != "/":
@@ -112,7 +112,7 @@ class NodeStore:
         if node.owner != PERSISTENT:
             self._owned[node.owner].discard(path)
 
-    def load(self, rows: Iterator[tuple[str, TreeNode]]) -> None:
+    def load(self, rows: Iterator[tuple[str, StoredNode]]) -> None:
         """Fills an empty store from rows in path order; parents precede their children."""
         for path, node in rows:
             self.put(path, node)
@@ -130,16 +130,16 @@ class StagedTree:
 
     def __init__(self, base: Nodes) -> None:
         self._base = base
-        self.changes: dict[str, TreeNode | None] = {}
+        self.changes: dict[str, StoredNode | None] = {}
         self.durable: set[str] = set()
         self.events: list[tuple[WatchKind, str]] = []
 
-    def lookup(self, path: str) -> TreeNode | None:
+    def lookup(self, path: str) -> StoredNode | None:
         if path in self.changes:
             return self.changes[path]
         return self._base.lookup(path)
 
-    def multi(self, ops: Sequence[Op], origin: Origin) -> list[OpResult]:
+    def multi(self, ops: Sequence[Op], origin: ChangeOrigin) -> list[OpResult]:
         """Stages all operations or none; a single operation raises its error directly."""
         attempt = StagedTree(self)
         results: list[OpResult] = []
@@ -151,7 +151,7 @@ class StagedTree:
         self._take(attempt)
         return results
 
-    def end_session(self, paths: Sequence[str], origin: Origin) -> None:
+    def end_session(self, paths: Sequence[str], origin: ChangeOrigin) -> None:
         """Stage the removal of a session's ephemeral nodes."""
         for path in paths:
             self._delete(DeleteOp(path), origin)
@@ -173,7 +173,7 @@ class StagedTree:
         self.durable |= other.durable
         self.events += other.events
 
-    def _apply(self, op: Op, origin: Origin) -> OpResult:
+    def _apply(self, op: Op, origin: ChangeOrigin) -> OpResult:
         match op:
             case CreateOp():
                 return self._create(op, origin)
@@ -185,7 +185,7 @@ class StagedTree:
                 _check_version(op.path, self._existing(op.path), op.version)
         return None
 
-    def _create(self, op: CreateOp, origin: Origin) -> str:
+    def _create(self, op: CreateOp, origin: ChangeOrigin) -> str:
         check_size(op.path, op.data)
         parent_path = parent_of(op.path)
         parent = self.lookup(parent_path)
@@ -198,12 +198,12 @@ class StagedTree:
             raise NodeExistsError(path)
         owner = origin.session_id if op.ephemeral else PERSISTENT
         zxid, now_ms = origin.zxid, origin.now_ms
-        self._put(path, TreeNode(op.data, zxid, zxid, 0, 0, owner, 0, now_ms, now_ms))
+        self._put(path, StoredNode(op.data, zxid, zxid, 0, 0, owner, 0, now_ms, now_ms))
         self._put_parent(parent_path, parent, 1, durable=owner == PERSISTENT)
         self.events += ((WatchKind.CREATED, path), (WatchKind.CHILD, parent_path))
         return path
 
-    def _set(self, op: SetOp, origin: Origin) -> Stat:
+    def _set(self, op: SetOp, origin: ChangeOrigin) -> Stat:
         check_size(op.path, op.data)
         node = self._existing(op.path)
         _check_version(op.path, node, op.version)
@@ -214,7 +214,7 @@ class StagedTree:
         self.events.append((WatchKind.CHANGED, op.path))
         return changed.stat()
 
-    def _delete(self, op: DeleteOp, origin: Origin) -> None:
+    def _delete(self, op: DeleteOp, origin: ChangeOrigin) -> None:
         node = self._existing(op.path)
         _check_version(op.path, node, op.version)
         if node.num_children or op.path == "/":
@@ -226,12 +226,12 @@ class StagedTree:
         self._put_parent(parent_path, self._existing(parent_path), -1, durable=False)
         self.events += ((WatchKind.DELETED, op.path), (WatchKind.CHILD, parent_path))
 
-    def _put(self, path: str, node: TreeNode) -> None:
+    def _put(self, path: str, node: StoredNode) -> None:
         self.changes[path] = node
         if node.owner == PERSISTENT:
             self.durable.add(path)
 
-    def _put_parent(self, path: str, parent: TreeNode, difference: int, *, durable: bool) -> None:
+    def _put_parent(self, path: str, parent: StoredNode, difference: int, *, durable: bool) -> None:
         # The number of children is computed on loading. Only the sequence counter is written, and
         # only if a persistent node used a number.
         self.changes[path] = parent._replace(
@@ -241,13 +241,13 @@ class StagedTree:
         if durable:
             self.durable.add(path)
 
-    def _existing(self, path: str) -> TreeNode:
+    def _existing(self, path: str) -> StoredNode:
         node = self.lookup(path)
         if node is None:
             raise NoNodeError(path)
         return node
 
 
-def _check_version(path: str, node: TreeNode, version: int) -> None:
+def _check_version(path: str, node: StoredNode, version: int) -> None:
     if version not in (ANY_VERSION, node.version):
         raise BadVersionError(path)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from barnabas.model.errors import LocalError
-from barnabas.zk.node_store import PERSISTENT, TreeNode
+from barnabas.zk.node_store import PERSISTENT, StoredNode
 
 _log = logging.getLogger(__name__)
 
@@ -64,16 +64,18 @@ class SqliteJournal:
         execute("COMMIT")
         return generation
 
-    def rows(self) -> Iterator[tuple[str, TreeNode]]:
+    def rows(self) -> Iterator[tuple[str, StoredNode]]:
         """All nodes, parents before children."""
         query = "SELECT path, data, czxid, mzxid, version, created, ctime_ms, mtime_ms FROM node"
         for path, data, czxid, mzxid, version, created, ctime_ms, mtime_ms in self._db.execute(
             query + " ORDER BY path"
         ):
-            node = TreeNode(data, czxid, mzxid, version, created, PERSISTENT, 0, ctime_ms, mtime_ms)
+            node = StoredNode(
+                data, czxid, mzxid, version, created, PERSISTENT, 0, ctime_ms, mtime_ms
+            )
             yield path, node
 
-    def commit(self, changes: Iterable[tuple[str, TreeNode | None]]) -> None:
+    def commit(self, changes: Iterable[tuple[str, StoredNode | None]]) -> None:
         """Writes a batch of changes durably; after an error none of them is stored."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
@@ -85,7 +87,7 @@ class SqliteJournal:
                 self._db.execute("ROLLBACK")
             raise
 
-    def _write(self, path: str, node: TreeNode | None) -> None:
+    def _write(self, path: str, node: StoredNode | None) -> None:
         if node is None:
             self._db.execute("DELETE FROM node WHERE path = ?", (path,))
             return

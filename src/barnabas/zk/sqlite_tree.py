@@ -19,7 +19,7 @@ from pathlib import Path
 
 from barnabas.model.clock import Clock
 from barnabas.zk.embedded_session import EmbeddedTree, deliver
-from barnabas.zk.node_store import NodeStore, Origin, StagedTree
+from barnabas.zk.node_store import ChangeOrigin, NodeStore, StagedTree
 from barnabas.zk.sqlite_journal import SqliteJournal
 from barnabas.zk.tree import (
     ConnectionLossError,
@@ -126,7 +126,7 @@ class EmbeddedStore:
 
     def _stage(self, staged: StagedTree, write: _Write) -> list[OpResult] | Exception:
         self._zxid += 1
-        origin = Origin(write.session_id, self._zxid, self._clock.now_ms())
+        origin = ChangeOrigin(write.session_id, self._zxid, self._clock.now_ms())
         if write.session_id not in self._sessions:
             return SessionLostError(f"session {write.session_id:#x} has ended")
         if write.ops is None:
@@ -143,7 +143,7 @@ class EmbeddedStore:
         staged = StagedTree(self._nodes)
         for write in batch:
             if write.ops is None:
-                origin = Origin(write.session_id, self._zxid, self._clock.now_ms())
+                origin = ChangeOrigin(write.session_id, self._zxid, self._clock.now_ms())
                 staged.end_session(self._nodes.owned_by(write.session_id), origin)
         return staged
 

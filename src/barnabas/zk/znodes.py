@@ -214,7 +214,10 @@ class PartitionListNode:
     partitions: tuple[TopicPartition, ...]
 
     def encode(self) -> bytes:
-        listed = [{"topic": tp.topic, "partition": tp.partition} for tp in self.partitions]
+        listed = [
+            {"topic": topic_partition.topic, "partition": topic_partition.partition}
+            for topic_partition in self.partitions
+        ]
         return encode_json({"version": 1, "partitions": listed})
 
     @classmethod
@@ -231,8 +234,12 @@ class ReassignPartitionsNode:
 
     def encode(self) -> bytes:
         listed = [
-            {"topic": tp.topic, "partition": tp.partition, "replicas": list(replicas)}
-            for tp, replicas in self.partitions.items()
+            {
+                "topic": topic_partition.topic,
+                "partition": topic_partition.partition,
+                "replicas": list(replicas),
+            }
+            for topic_partition, replicas in self.partitions.items()
         ]
         return encode_json({"version": 1, "partitions": listed})
 

@@ -25,8 +25,8 @@ class Member:
     def broker_id(self):
         return self.services.broker_id
 
-    def is_leader(self, place):
-        partition = self.services.replicas.partition(place)
+    def is_leader(self, topic_partition):
+        partition = self.services.replicas.partition(topic_partition)
         return partition is not None and partition.is_leader
 
     @property

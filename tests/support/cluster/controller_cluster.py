@@ -61,15 +61,15 @@ class FakeBroker:
     def _roles(self, command: LeaderAndIsrCommand) -> ControlReply:
         codes = {}
         for state in command.partitions:
-            tp = state.topic_partition
-            known = self.roles.get(tp)
+            topic_partition = state.topic_partition
+            known = self.roles.get(topic_partition)
             if known is not None and state.leader_epoch < known.leader_epoch:
-                codes[tp] = ErrorCode.STALE_CONTROLLER_EPOCH
-            elif tp in self.failing_disk:
-                codes[tp] = ErrorCode.KAFKA_STORAGE_ERROR
+                codes[topic_partition] = ErrorCode.STALE_CONTROLLER_EPOCH
+            elif topic_partition in self.failing_disk:
+                codes[topic_partition] = ErrorCode.KAFKA_STORAGE_ERROR
             else:
-                self.roles[tp] = state
-                codes[tp] = ErrorCode.NONE
+                self.roles[topic_partition] = state
+                codes[topic_partition] = ErrorCode.NONE
         return ControlReply(ErrorCode.NONE, codes)
 
     def _metadata(self, command: UpdateMetadataCommand) -> None:
@@ -211,16 +211,16 @@ class ControllerCluster:
 
     async def wait_for_leader(self, topic: str, leader: int, partition: int = 0) -> None:
         """Waits until the tree and the metadata of every live broker have the same leader."""
-        tp = TopicPartition(topic, partition)
+        topic_partition = TopicPartition(topic, partition)
 
         async def agreed() -> bool:
             state = await self.state(topic, partition)
             if state is None or state.leader != leader:
                 return False
             return all(
-                tp in broker.metadata
-                and broker.metadata[tp].leader == leader
-                and broker.metadata[tp].leader_epoch == state.leader_epoch
+                topic_partition in broker.metadata
+                and broker.metadata[topic_partition].leader == leader
+                and broker.metadata[topic_partition].leader_epoch == state.leader_epoch
                 for broker in self.channels.brokers.values()
             )
 

@@ -184,13 +184,15 @@ class GroupDriver:
         leaving = tuple(m if isinstance(m, LeavingMember) else LeavingMember(m) for m in members)
         return self.run(self.shard.leave_group(LeaveGroupRequest(group, leaving), self.now_ms))
 
-    def commit(self, offset, member_id="", generation=-1, group="g", tp=("t", 0), **kw):
-        offsets = kw.pop("offsets", None) or (OffsetToCommit(*tp, offset, 7, "m"),)
+    def commit(
+        self, offset, member_id="", generation=-1, group="g", topic_partition=("t", 0), **kw
+    ):
+        offsets = kw.pop("offsets", None) or (OffsetToCommit(*topic_partition, offset, 7, "m"),)
         request = OffsetCommitRequest(group, offsets, generation, member_id, **kw)
         return self.run(self.shard.commit_offsets(request, self.now_ms))
 
-    def committed(self, group="g", tp=("t", 0), **kw):
-        request = OffsetFetchRequest(group, (TopicPartition(*tp),), **kw)
+    def committed(self, group="g", topic_partition=("t", 0), **kw):
+        request = OffsetFetchRequest(group, (TopicPartition(*topic_partition),), **kw)
         return self.shard.fetch_offsets(request).offsets[0]
 
     def consumer_heartbeat(self, member_id="", epoch=0, group="g", **kw):

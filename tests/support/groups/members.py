@@ -70,7 +70,7 @@ def shares(members):
     """Returns the number of partitions per member, largest first; None while two own the same
     one.
     """
-    held = [place for member in members for place in member.assigned]
+    held = [topic_partition for member in members for topic_partition in member.assigned]
     return (
         sorted((len(member.assigned) for member in members), reverse=True)
         if len(set(held)) == len(held)

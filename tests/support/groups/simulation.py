@@ -161,7 +161,7 @@ class GroupSimulation:
 
     def check_committed(self):
         for partition, (_, offset) in self.applied.items():
-            assert self.driver.committed(tp=partition).offset == offset
+            assert self.driver.committed(topic_partition=partition).offset == offset
 
     def acked(self, partition, offset):
         """A member has the response, so the offset must be committed."""

@@ -31,7 +31,10 @@ class Checker:
         self.leader_changes = 0
         self._watermarks = {}
         self._states = {}
-        self._paths = [(tp, paths.partition_state(tp)) for tp in world.partitions]
+        self._paths = [
+            (topic_partition, paths.partition_state(topic_partition))
+            for topic_partition in world.partitions
+        ]
         self._waiting = defaultdict(list)
 
     def forget(self, broker):
@@ -87,10 +90,10 @@ class Checker:
 
     def on_acknowledged(self, broker, partition, offset, value):
         """A leader responds to a producer."""
-        tp = partition.topic_partition
-        self.acknowledged[tp][offset] = value
+        topic_partition = partition.topic_partition
+        self.acknowledged[topic_partition][offset] = value
         for other in self._world.brokers.values():
-            later = other.host.partition(tp)
+            later = other.host.partition(topic_partition)
             if later is None or not later.is_leader:
                 continue
             if later.leader_epoch >= partition.leader_epoch:
@@ -115,17 +118,17 @@ class Checker:
     def check_tree(self):
         """Look at the partition states in the tree, those that changed."""
         lookup = self._world.store.nodes.lookup
-        for tp, path in self._paths:
+        for topic_partition, path in self._paths:
             node = lookup(path)
-            if node is None or self._states.get(tp, (None,))[0] is node:
+            if node is None or self._states.get(topic_partition, (None,))[0] is node:
                 continue
             state = PartitionStateNode.decode(node.data)
-            known = self._states.get(tp)
+            known = self._states.get(topic_partition)
             if known is not None and state.leader_epoch < known[1].leader_epoch:
-                self._fail(f"{tp}: leader epoch went back: {known[1]} -> {state}")
+                self._fail(f"{topic_partition}: leader epoch went back: {known[1]} -> {state}")
             if not state.isr or (state.leader >= 0 and state.leader not in state.isr):
-                self._fail(f"{tp}: leader outside the in-sync set: {state}")
-            self._states[tp] = (node, state)
+                self._fail(f"{topic_partition}: leader outside the in-sync set: {state}")
+            self._states[topic_partition] = (node, state)
 
     def state(self, topic_partition):
         """The state that the tree has, as last checked."""

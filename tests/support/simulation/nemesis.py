@@ -44,8 +44,10 @@ class Nemesis:
             await broker.stop(self._dice.choice(self._world.plan.stops))
 
     async def crash_leader(self):
-        tp = self._dice.choice(self._world.partitions)
-        leaders = [broker for broker in self._world.brokers.values() if broker.leads(tp)]
+        topic_partition = self._dice.choice(self._world.partitions)
+        leaders = [
+            broker for broker in self._world.brokers.values() if broker.leads(topic_partition)
+        ]
         if leaders:
             await self._dice.choice(leaders).stop(self._dice.choice(self._world.plan.stops))
 
@@ -59,10 +61,10 @@ class Nemesis:
             self._background(broker.elect_preferred())
 
     async def reassign(self):
-        tp = self._dice.choice(self._world.partitions)
+        topic_partition = self._dice.choice(self._world.partitions)
         target = tuple(self._dice.sample(list(self._world.brokers), 3))
         for broker in self._world.brokers.values():
-            self._background(broker.reassign(tp, target))
+            self._background(broker.reassign(topic_partition, target))
 
     def _background(self, coroutine):
         self._tasks.add(task := self._world.loop.create_task(coroutine))

@@ -40,7 +40,9 @@ class MemoryLogs:
         self.checkpoint.pop(topic_partition, None)
 
     def write_checkpoint(self):
-        self.checkpoint = {tp: log.high_watermark for tp, log in self.logs.items()}
+        self.checkpoint = {
+            topic_partition: log.high_watermark for topic_partition, log in self.logs.items()
+        }
 
     def flush(self):
         for log in self.logs.values():

@@ -235,10 +235,10 @@ class SimBroker:
         return answers
 
     def _read(self, follower, follower_epoch, item):
-        tp = item.topic_partition
-        partition = self.host.partition(tp)
+        topic_partition = item.topic_partition
+        partition = self.host.partition(topic_partition)
         if partition is None:
-            return FetchedPartition(tp, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            return FetchedPartition(topic_partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         spec = FetchSpec(
             item.offset, BATCH, current_leader_epoch=item.leader_epoch, replica_id=follower,
             last_fetched_epoch=item.last_fetched_epoch, log_start_offset=item.log_start_offset,
@@ -247,9 +247,9 @@ class SimBroker:
         try:
             read = partition_reader.read(partition, spec)
         except BrokerError as error:
-            return FetchedPartition(tp, error.code)
+            return FetchedPartition(topic_partition, error.code)
         return FetchedPartition(
-            tp, ErrorCode.NONE, read.high_watermark, read.log_start_offset,
+            topic_partition, ErrorCode.NONE, read.high_watermark, read.log_start_offset,
             list(read.slice or ()), read.diverging_epoch,
         )  # fmt: skip
 
@@ -257,15 +257,15 @@ class SimBroker:
         return [self._bounds_of(item) for item in plan.partitions]
 
     def _bounds_of(self, item):
-        tp = item.topic_partition
-        partition = self.host.partition(tp)
+        topic_partition = item.topic_partition
+        partition = self.host.partition(topic_partition)
         try:
             end = list_offset(
                 partition, LATEST_TIMESTAMP, isolation=None, current_leader_epoch=item.leader_epoch
             ).offset
         except (BrokerError, AttributeError):
-            return LeaderOffsets(tp, ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        return LeaderOffsets(tp, ErrorCode.NONE, partition.log.log_start_offset, end)
+            return LeaderOffsets(topic_partition, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return LeaderOffsets(topic_partition, ErrorCode.NONE, partition.log.log_start_offset, end)
 
     # --- requests to others ---
 

@@ -114,7 +114,9 @@ class World:
             await asyncio.sleep(0.25)
         self.report.healed_in_s = self.loop.time() - began
         self.report.faults = nemesis.faults
-        self.report.given_up = sum(self.checker.state(tp).leader < 0 for tp in self.partitions)
+        self.report.given_up = sum(
+            self.checker.state(topic_partition).leader < 0 for topic_partition in self.partitions
+        )
         self.report.leader_changes = self.checker.leader_changes
         self.report.acknowledged = sum(len(a) for a in self.checker.acknowledged.values())
         return self.report
@@ -148,11 +150,11 @@ class World:
     async def _send_one(self):
         self._sent += 1
         value = self._sent
-        tp = self.dice.choice(self.partitions)
-        leaders = [broker for broker in self.brokers.values() if broker.leads(tp)]
+        topic_partition = self.dice.choice(self.partitions)
+        leaders = [broker for broker in self.brokers.values() if broker.leads(topic_partition)]
         target = self.dice.choice(leaders or list(self.brokers.values()))
         try:
-            await client_call(self, target, lambda broker: broker.produce(tp, value))
+            await client_call(self, target, lambda broker: broker.produce(topic_partition, value))
         except BarnabasError:
             self.report.refused += 1
             return False
@@ -161,42 +163,49 @@ class World:
     # --- the end ---
 
     def _is_whole(self):
-        return all(self._partition_is_whole(tp) for tp in self.partitions)
+        return all(self._partition_is_whole(topic_partition) for topic_partition in self.partitions)
 
-    def _partition_is_whole(self, tp):
-        state = self.checker.state(tp)
+    def _partition_is_whole(self, topic_partition):
+        state = self.checker.state(topic_partition)
         if state is None:
             return False
         if state.leader < 0:
-            return self._is_given_up(tp, state)
-        leader = self.brokers[state.leader].host.partition(tp)
+            return self._is_given_up(topic_partition, state)
+        leader = self.brokers[state.leader].host.partition(topic_partition)
         return (
             leader is not None and leader.is_leader and len(leader.isr) == len(leader.replicas) == 3
         )
 
-    def _is_given_up(self, tp, state):
+    def _is_given_up(self, topic_partition, state):
         """Whether all who could lead may lack records and say so: a person has to decide."""
-        return all(tp in self.brokers[member].host.manager.declined for member in state.isr)
+        return all(
+            topic_partition in self.brokers[member].host.manager.declined for member in state.isr
+        )
 
     def _agree(self):
-        for tp in self.partitions:
-            if self.checker.state(tp).leader < 0:
+        for topic_partition in self.partitions:
+            if self.checker.state(topic_partition).leader < 0:
                 continue
             # A broker that was down during a reassignment keeps a copy that is not used.
-            leader = self.brokers[self.checker.state(tp).leader].host.partition(tp)
-            logs = [self.brokers[member].host.log(tp) for member in leader.replicas]
+            leader = self.brokers[self.checker.state(topic_partition).leader].host.partition(
+                topic_partition
+            )
+            logs = [self.brokers[member].host.log(topic_partition) for member in leader.replicas]
             ends = {(log.log_end_offset, log.high_watermark) for log in logs}
             if len(ends) != 1 or len(set(ends.pop())) != 1:
                 return False
             if any(log.entries != logs[0].entries for log in logs):
-                raise InvariantError(f"seed {self.seed}: replicas of {tp} differ")
+                raise InvariantError(f"seed {self.seed}: replicas of {topic_partition} differ")
         return True
 
     def _explain(self):
         lines = [f"seed {self.seed}: no convergence"]
-        for tp in self.partitions:
-            lines.append(f"  {tp}: {self.checker.state(tp)}")
-            lines += [f"    {b.broker_id}: {b.host.partition(tp)!r}" for b in self.brokers.values()]
+        for topic_partition in self.partitions:
+            lines.append(f"  {topic_partition}: {self.checker.state(topic_partition)}")
+            lines += [
+                f"    {b.broker_id}: {b.host.partition(topic_partition)!r}"
+                for b in self.brokers.values()
+            ]
         raise InvariantError("\n".join(lines))
 
 

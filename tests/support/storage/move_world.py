@@ -5,7 +5,7 @@ from pathlib import Path
 from support.storage.log_world import TP, World
 
 from barnabas.storage import Log
-from barnabas.storage.log_move import LogMove
+from barnabas.storage.log_moves import LogMove
 
 FIRST, SECOND = Path("/first"), Path("/second")
 

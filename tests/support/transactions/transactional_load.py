@@ -92,8 +92,8 @@ class Reader:
                 "log_level": 0,
             }
         )
-        places = [confluent_kafka.TopicPartition(topic, n, 0) for n in range(partitions)]
-        self._consumer.assign(places)
+        topic_partitions = [confluent_kafka.TopicPartition(topic, n, 0) for n in range(partitions)]
+        self._consumer.assign(topic_partitions)
         self.values = collections.defaultdict(list)
 
     def read(self, timeout_s=0.2):
@@ -177,5 +177,7 @@ def torn_transactions(found, partitions, committed):
     """
     whole = list(range(partitions))
     broken = {n for n in committed if sorted(found.get(b"%d" % n, [])) != whole}
-    partial = {int(value) for value, places in found.items() if sorted(places) != whole}
+    partial = {
+        int(value) for value, topic_partitions in found.items() if sorted(topic_partitions) != whole
+    }
     return broken, partial

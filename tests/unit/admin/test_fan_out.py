@@ -86,9 +86,13 @@ def listed(node, request):
 async def test_each_leader_is_asked_for_its_own(cluster, admin):
     cluster.topics["t"] = [1, 2, 1]
     cluster.on(ListOffsetsRequest, listed)
-    places = [TopicPartition("t", number) for number in range(3)]
-    results = await admin.list_offsets(dict.fromkeys(places, LATEST))
-    assert [results[place].offset for place in places] == [100, 200, 100]
+    topic_partitions = [TopicPartition("t", number) for number in range(3)]
+    results = await admin.list_offsets(dict.fromkeys(topic_partitions, LATEST))
+    assert [results[topic_partition].offset for topic_partition in topic_partitions] == [
+        100,
+        200,
+        100,
+    ]
     assert sorted(node for node, _ in cluster.asked(ListOffsetsRequest)) == [1, 2]
 
 

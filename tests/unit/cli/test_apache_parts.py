@@ -46,8 +46,8 @@ def test_added_configs_may_have_commas_in_brackets():
 
 
 def test_assigned_partitions():
-    places = [TopicPartition("b", 1), TopicPartition("a", 2), TopicPartition("a", 0)]
-    assert assigned(places) == "a:0,2;b:1"
+    topic_partitions = [TopicPartition("b", 1), TopicPartition("a", 2), TopicPartition("a", 0)]
+    assert assigned(topic_partitions) == "a:0,2;b:1"
     assert assigned([]) == "-"
 
 

@@ -74,6 +74,7 @@ API_ACTIONS = [
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.title)
 def test_the_command_line_is_accepted_and_the_program_compiles(action):
+    """Passes when neither the parser of the command nor Python rejects the text."""
     name, *arguments = action.cli
     parser = make_parser(load(find(name).module), f"barnabas {name}")
     parser.parse_args([*arguments, "--bootstrap-server", "localhost:9092"])

@@ -152,7 +152,9 @@ async def test_out_of_files_pauses_accepting_and_recovers(listen):
             while True:
                 taken.append(os.dup(client.fileno()))
         await asyncio.get_running_loop().sock_connect(client, listener.address)
-        await asyncio.sleep(0.05)
+        async with asyncio.timeout(10):
+            while not listener.refusals.counts:
+                await asyncio.sleep(0.001)
         assert listener.refusals.counts == {Refusal.OUT_OF_FILES: 1}
     finally:
         for fd in taken:

@@ -191,6 +191,7 @@ def columns_size(times):
 
 
 def test_pyarrow_is_not_imported_before_it_is_needed():
+    """Passes when the process exits with status 0."""
     clients = ("group.consumer", "group.aio_consumer", "simple.consumer")
     imports = ", ".join(f"barnabas.clients.{name}" for name in clients)
     code = f"import sys, {imports}; sys.exit('pyarrow' in sys.modules)"

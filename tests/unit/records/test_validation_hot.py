@@ -6,8 +6,8 @@ from support.records.bad_batches import NOW, bad_batches
 from barnabas.model.records import Codec
 from barnabas.records import validation
 from barnabas.records.batch import parse_header, write_crc
+from barnabas.records.batch_rules import BatchRules
 from barnabas.records.builder import build_batch
-from barnabas.records.validation import BatchRules
 
 pytestmark = pytest.mark.usefixtures("hot")
 

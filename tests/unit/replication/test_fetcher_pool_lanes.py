@@ -67,11 +67,13 @@ class Follower:
 
     async def follow(self, numbers, leader_epoch=0):
         for number in numbers:
-            place = TopicPartition("t", number)
+            topic_partition = TopicPartition("t", number)
             partition = self.partitions.setdefault(
-                number, Partition(place, MemoryLog(), self._settings)
+                number, Partition(topic_partition, MemoryLog(), self._settings)
             )
-            partition.make_follower(state(leader_epoch=leader_epoch, topic_partition=place))
+            partition.make_follower(
+                state(leader_epoch=leader_epoch, topic_partition=topic_partition)
+            )
             self.pool.follow(partition)
         for _ in range(5):
             await asyncio.sleep(0)

@@ -1,7 +1,7 @@
 """Lag from the progress that Spark reports."""
 
 from barnabas.model.ids import TopicPartition
-from barnabas.spark.query_lag import lag_of
+from barnabas.spark.query_lag import lag
 
 
 def progress(*sources):
@@ -9,7 +9,7 @@ def progress(*sources):
 
 
 def test_metrics_have_sparks_names():
-    found = lag_of(progress(('{"a":{"0":3,"1":5}}', {"a": {"0": 10, "1": 5}})))
+    found = lag(progress(('{"a":{"0":3,"1":5}}', {"a": {"0": 10, "1": 5}})))
     assert found.partitions == {TopicPartition("a", 0): 7, TopicPartition("a", 1): 0}
     assert found.total == 7
     assert found.metrics() == {
@@ -20,12 +20,12 @@ def test_metrics_have_sparks_names():
 
 
 def test_new_partitions_count_from_the_beginning_and_nothing_is_negative():
-    found = lag_of(progress(({"a": {"0": 9}}, {"a": {"0": 4, "1": 2}})))
+    found = lag(progress(({"a": {"0": 9}}, {"a": {"0": 4, "1": 2}})))
     assert found.metrics()["maxOffsetsBehindLatest"] == 2.0
     assert found.total == 2
 
 
 def test_other_sources_and_no_progress():
-    assert lag_of(None) is None
-    assert lag_of(progress((17, 18), (None, None), ("x", "y"))) is None
-    assert lag_of(progress((17, 18), ({"a": {"0": 1}}, {"a": {"0": 2}}))).total == 1
+    assert lag(None) is None
+    assert lag(progress((17, 18), (None, None), ("x", "y"))) is None
+    assert lag(progress((17, 18), ({"a": {"0": 1}}, {"a": {"0": 2}}))).total == 1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.testing.failing_calls import FailingCalls, SimulatedCrash
+from barnabas.testing.memory_fs import FailingCalls, SimulatedCrash
 
 LOG = Path("/data/a.log")
 

@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from barnabas.zk.kazoo_security import TlsHandler, ZooKeeperSecurity
+from barnabas.zk.kazoo_security import TlsHandler
+from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 
 
 def open_files():

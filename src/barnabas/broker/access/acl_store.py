@@ -45,6 +45,7 @@ from barnabas.zk.tree import (
 _logger = logging.getLogger("barnabas.broker")
 
 _TYPES = [kind for kind in ResourceType if kind.value > ResourceType.ANY.value]
+# Another broker may change the same node; each attempt reads it again.
 _ATTEMPTS = 20
 
 Entries = frozenset[AccessEntry]

@@ -37,7 +37,7 @@ MAX_RESOURCES = 50
 _CONFIG_TYPES = {2: "Topic", 4: "Broker", 8: "BrokerLogger", 16: "ClientMetrics", 32: "Group"}
 
 
-class AuditLog:
+class RequestAuditLog:
     """Wraps handlers and writes the audit log; owned by the broker's loop."""
 
     def __init__(self, config: BrokerConfig, clock: Clock) -> None:

@@ -38,6 +38,7 @@ from barnabas.zk.tree import (
 )
 
 KINDS = ("users", "clients", "ips")
+# Another broker may change the same node; each attempt reads it again.
 _ATTEMPTS = 20
 _SECRET_BYTES = 32
 

@@ -32,11 +32,12 @@ from barnabas.security.quotas import (
 )
 from barnabas.zk import paths
 
+# Client ids are chosen by clients: without a limit, idle ones would fill the memory.
 _KEEP_IDLE_MS = 3_600_000
 _CLEAN_AT = 1000
 
 
-class Meter:
+class QuotaMeter:
     """One kind of quota; owned by the broker's loop. `active` if any entity has a limit."""
 
     def __init__(
@@ -102,7 +103,7 @@ class ClientQuotas:
     """Quotas of produced and fetched bytes, partition changes, request time and connections."""
 
     def __init__(self, clock: Clock, *, samples: int, window_ms: int) -> None:
-        meter = partial(Meter, clock=clock, samples=samples, window_ms=window_ms)
+        meter = partial(QuotaMeter, clock=clock, samples=samples, window_ms=window_ms)
         self.produce = meter(PRODUCER_BYTE_RATE)
         self.fetch = meter(CONSUMER_BYTE_RATE)
         self.mutations = meter(MUTATION_RATE, measure=TokenBucket)

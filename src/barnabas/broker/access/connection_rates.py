@@ -10,7 +10,7 @@ applies.
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from barnabas.broker.access.client_quotas import Meter
+from barnabas.broker.access.client_quotas import QuotaMeter
 from barnabas.broker.access.throttling import Schedule, on_running_loop
 from barnabas.model.clock import Clock
 from barnabas.net.refusal import Refusal
@@ -26,7 +26,7 @@ class ConnectionRates:
 
     def __init__(
         self,
-        meter: Meter,
+        meter: QuotaMeter,
         clock: Clock,
         new_rate: Callable[[int], Rate],
         protected: str | None = None,

@@ -17,7 +17,7 @@ from barnabas.broker.tasks import PeriodicJobs
 from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.security.delegation_token import DelegationToken, TokenKeys
+from barnabas.security.delegation_token import TokenInformation, TokenKeys
 from barnabas.security.principal import USER, Principal
 from barnabas.security.scram import TokenLogin
 from barnabas.security.scram_keys import SCRAM_HASHES, ScramCredential
@@ -37,6 +37,7 @@ from barnabas.zk.tree import (
 
 _logger = logging.getLogger("barnabas.broker")
 
+# Another broker may change the same node; each attempt reads it again.
 _ATTEMPTS = 20
 
 
@@ -71,7 +72,7 @@ class DelegationTokens:
         self._settings = settings
         self._clock = clock
         self._keys = TokenKeys(settings.secret)
-        self._tokens: dict[str, DelegationToken] = {}
+        self._tokens: dict[str, TokenInformation] = {}
         self._ids_by_hmac: dict[bytes, str] = {}
         self._credentials: dict[tuple[str, str], ScramCredential] = {}
         self._jobs = PeriodicJobs()
@@ -102,12 +103,12 @@ class DelegationTokens:
 
     # --- reading ---------------------------------------------------------------------------
 
-    def all(self) -> list[DelegationToken]:
+    def all(self) -> list[TokenInformation]:
         """Returns the tokens that are not expired."""
         now_ms = self._clock.now_ms()
         return [token for token in self._tokens.values() if not token.is_expired(now_ms)]
 
-    def hmac_of(self, token: DelegationToken) -> bytes:
+    def hmac_of(self, token: TokenInformation) -> bytes:
         """Returns the secret of a token."""
         return self._keys.hmac(token.token_id)
 
@@ -130,7 +131,7 @@ class DelegationTokens:
         requester: Principal,
         renewers: Iterable[Principal],
         max_lifetime_ms: int,
-    ) -> DelegationToken:
+    ) -> TokenInformation:
         """Creates a token; a lifetime of 0 or less means the configured maximum.
 
         Raises BrokerError if a renewer is not a user.
@@ -141,7 +142,7 @@ class DelegationTokens:
         settings, now_ms = self._settings, self._clock.now_ms()
         limit_ms = settings.max_lifetime_ms
         lifetime_ms = limit_ms if max_lifetime_ms <= 0 else min(max_lifetime_ms, limit_ms)
-        token = DelegationToken(
+        token = TokenInformation(
             token_id=urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode(),
             owner=owner,
             requester=requester,
@@ -196,7 +197,7 @@ class DelegationTokens:
             return token.expires_ms
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the token is changed concurrently")
 
-    def _find(self, principal: Principal, hmac: bytes) -> DelegationToken:
+    def _find(self, principal: Principal, hmac: bytes) -> TokenInformation:
         token = self._tokens.get(self._ids_by_hmac.get(hmac, ""))
         if token is None:
             raise BrokerError(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
@@ -227,14 +228,14 @@ class DelegationTokens:
         else:
             self._put(token)
 
-    async def _read(self, token_id: str) -> tuple[DelegationToken | None, int]:
+    async def _read(self, token_id: str) -> tuple[TokenInformation | None, int]:
         try:
             data, stat = await self._tree.get(paths.delegation_token(token_id))
         except NoNodeError:
             return None, -1
         return _token(DelegationTokenNode.decode(data)), stat.version
 
-    def _put(self, token: DelegationToken) -> None:
+    def _put(self, token: TokenInformation) -> None:
         self._tokens[token.token_id] = token
         self._ids_by_hmac[self.hmac_of(token)] = token.token_id
 
@@ -249,7 +250,7 @@ TokenSource = Callable[[], DelegationTokens | None]
 """Returns the tokens of a broker; None if it has no secret key for them."""
 
 
-def _node(token: DelegationToken) -> DelegationTokenNode:
+def _node(token: TokenInformation) -> DelegationTokenNode:
     return DelegationTokenNode(
         token.token_id,
         str(token.owner),
@@ -261,8 +262,8 @@ def _node(token: DelegationToken) -> DelegationTokenNode:
     )
 
 
-def _token(node: DelegationTokenNode) -> DelegationToken:
-    return DelegationToken(
+def _token(node: DelegationTokenNode) -> TokenInformation:
+    return TokenInformation(
         node.token_id,
         Principal.parse(node.owner),
         Principal.parse(node.requester),

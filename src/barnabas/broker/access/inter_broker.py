@@ -25,7 +25,6 @@ from barnabas.broker.access.authorizer_config import super_users
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handler import Handler, RequestContext, Result
 from barnabas.model.clock import Clock
-from barnabas.model.errors import ConfigError
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.server_connection import ServerConnection
 from barnabas.net.tls_context import ReloadableClientContext
@@ -53,36 +52,17 @@ def inter_broker_security(config: BrokerConfig) -> InterBrokerSecurity:
     endpoint = known.get(name)
     if endpoint is None or endpoint.security_protocol == "PLAINTEXT":
         return InterBrokerSecurity()
+    # Start-up time: a plaintext listener needs neither TLS nor SASL.
     from barnabas.broker.access.listener_tls import inter_broker_context
+    from barnabas.broker.access.sasl_mechanisms import inter_broker_login
 
     tls = None
     if endpoint.security_protocol.endswith("SSL"):
         tls = inter_broker_context(partial(config.listener_value, name))
     login = None
     if endpoint.security_protocol.startswith("SASL"):
-        login = _login(config, name)
+        login = inter_broker_login(config, name)
     return InterBrokerSecurity(tls, login)
-
-
-def _login(config: BrokerConfig, listener: str) -> "SaslLogin | None":
-    from barnabas.broker.access.sasl_mechanisms import jaas_of
-    from barnabas.net.sasl_client import SaslLogin, TokenSource
-    from barnabas.security.oauthbearer import NAME as OAUTHBEARER
-
-    alone = config["zookeeper.connect"] is None  # it connects to no other broker
-    mechanism = config["sasl.mechanism.inter.broker.protocol"].upper()
-    if mechanism == OAUTHBEARER:
-        value = partial(config.listener_value, listener)
-        if value("sasl.oauthbearer.token.endpoint.url") is None and alone:
-            return None
-        return SaslLogin(mechanism, "", "", TokenSource.from_config(value))
-    entry = jaas_of(config, listener, mechanism)
-    if entry is None or entry.username is None or entry.password is None:
-        if alone:
-            return None
-        key = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
-        raise ConfigError(f"{key}: brokers need username and password to connect to each other")
-    return SaslLogin(mechanism, entry.username, entry.password)
 
 
 # --- commands of other brokers -------------------------------------------------------------------
@@ -102,6 +82,7 @@ INTER_BROKER_APIS = frozenset(
 )
 # A peer with an unknown address causes a read of the registrations, at most this often.
 _READ_INTERVAL_MS = 200
+# A broker may have left and its address may belong to another host: read again after this time.
 _VALID_MS = 30_000
 
 
@@ -225,7 +206,7 @@ def _broker_principals(config: BrokerConfig, listener: str) -> frozenset[Princip
     known = set(super_users(config.listener_value(listener, "super.users")))
     if not _protocol(config, listener).startswith("SASL"):
         return frozenset(known)
-    # For start-up time: only listeners with SASL need it.
+    # Start-up time: only listeners with SASL need it.
     from barnabas.broker.access.sasl_mechanisms import jaas_of
 
     mechanism = config["sasl.mechanism.inter.broker.protocol"].upper()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from barnabas.broker.access.client_quotas import ClientQuotas, Meter
+from barnabas.broker.access.client_quotas import ClientQuotas, QuotaMeter
 from barnabas.broker.access.request_quota import EXEMPT, RequestQuota
 from barnabas.broker.access.throttling import Handle, Muting, tell
 from barnabas.broker.handler import Handler, RequestContext, Result
@@ -45,7 +45,7 @@ def _metered(handler: Handler, quotas: ClientQuotas, muting: Muting) -> Handle:
     return handler.handle
 
 
-def _produce(serve: Handle, meter: Meter, muting: Muting) -> Handle:
+def _produce(serve: Handle, meter: QuotaMeter, muting: Muting) -> Handle:
     def handle(ctx: RequestContext, request: ProduceRequest) -> Result:
         if not meter.active:
             return serve(ctx, request)
@@ -66,7 +66,7 @@ def _produce(serve: Handle, meter: Meter, muting: Muting) -> Handle:
     return handle
 
 
-def _fetch(serve: Handle, meter: Meter, muting: Muting) -> Handle:
+def _fetch(serve: Handle, meter: QuotaMeter, muting: Muting) -> Handle:
     def handle(ctx: RequestContext, request: FetchRequest) -> Result:
         if not meter.active or _is_follower(request):
             return serve(ctx, request)
@@ -109,7 +109,7 @@ _REFUSED_FROM = {
 MUTATIONS = frozenset(_REFUSED_FROM)
 
 
-def limit_mutations(api: ApiKey, serve: Handle, meter: Meter, muting: Muting) -> Handle:
+def limit_mutations(api: ApiKey, serve: Handle, meter: QuotaMeter, muting: Muting) -> Handle:
     """Returns a handler that counts created or deleted partitions."""
 
     def handle(ctx: RequestContext, request: Any) -> Result:
@@ -128,7 +128,7 @@ def limit_mutations(api: ApiKey, serve: Handle, meter: Meter, muting: Muting) ->
 class _Budget:
     """Partitions that one request takes from the quota of its sender."""
 
-    def __init__(self, meter: Meter, limit: Limit, *, strict: bool) -> None:
+    def __init__(self, meter: QuotaMeter, limit: Limit, *, strict: bool) -> None:
         self._meter = meter
         self._limit = limit
         self._strict = strict

@@ -11,7 +11,7 @@ time up to that point, and the rest counts towards the next request.
 from collections.abc import Callable
 from typing import Any
 
-from barnabas.broker.access.client_quotas import Meter
+from barnabas.broker.access.client_quotas import QuotaMeter
 from barnabas.broker.access.inter_broker import INTER_BROKER_APIS
 from barnabas.broker.access.throttling import Handle, Muting, tell
 from barnabas.broker.handler import RequestContext, Result
@@ -39,7 +39,7 @@ class RequestQuota:
     the client.
     """
 
-    def __init__(self, meter: Meter, muting: Muting, now_ns: Callable[[], int]) -> None:
+    def __init__(self, meter: QuotaMeter, muting: Muting, now_ns: Callable[[], int]) -> None:
         self._meter = meter
         self._muting = muting
         self._now_ns = now_ns

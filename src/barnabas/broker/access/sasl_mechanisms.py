@@ -18,6 +18,8 @@ from barnabas.broker.config import MECHANISMS, BrokerConfig
 from barnabas.model.clock import Clock
 from barnabas.model.errors import ConfigError
 from barnabas.model.extras import missing_package
+from barnabas.net.sasl_client import SaslLogin
+from barnabas.net.sasl_client import TokenSource as BearerTokenSource
 from barnabas.security.jaas import JaasEntry, parse_jaas
 from barnabas.security.mechanism import ServerMechanism
 from barnabas.security.oauthbearer import NAME as OAUTHBEARER
@@ -60,6 +62,28 @@ def jaas_of(config: BrokerConfig, listener: str, mechanism: str) -> JaasEntry | 
         return parse_jaas(text)
     except ValueError as error:
         raise ConfigError(f"sasl.jaas.config of listener {listener}: {error}") from None
+
+
+def inter_broker_login(config: BrokerConfig, listener: str) -> SaslLogin | None:
+    """Returns the login of connections to other brokers; None if a single broker has none.
+
+    Raises:
+        ConfigError: The broker is part of a cluster and has no credentials.
+    """
+    alone = config["zookeeper.connect"] is None  # it connects to no other broker
+    mechanism = config["sasl.mechanism.inter.broker.protocol"].upper()
+    if mechanism == OAUTHBEARER:
+        value = partial(config.listener_value, listener)
+        if value("sasl.oauthbearer.token.endpoint.url") is None and alone:
+            return None
+        return SaslLogin(mechanism, "", "", BearerTokenSource.from_config(value))
+    entry = jaas_of(config, listener, mechanism)
+    if entry is None or entry.username is None or entry.password is None:
+        if alone:
+            return None
+        key = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
+        raise ConfigError(f"{key}: brokers need username and password to connect to each other")
+    return SaslLogin(mechanism, entry.username, entry.password)
 
 
 def mechanism_factories(
@@ -208,5 +232,5 @@ class KeySet:
             with urllib.request.urlopen(self._url, timeout=_TIMEOUT_S) as answer:
                 return parse_key_set(answer.read(_MAX_BYTES).decode())
         except urllib.error.HTTPError as error:
-            error.close()  # it holds the connection
+            error.close()  # closes the connection of the response
             raise

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from barnabas.broker.access.acl_store import AclStore
-from barnabas.broker.access.audit import AuditLog
+from barnabas.broker.access.audit import RequestAuditLog
 from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
@@ -41,7 +41,7 @@ class AccessControl:
         self._client_certificates: ClientCertificates | None = None
         self._clock = clock
         self.authorizers = Authorizers.from_config(config)
-        self.audit = AuditLog(config, clock)
+        self.audit = RequestAuditLog(config, clock)
         measure = {
             "samples": config["quota.window.num"],
             "window_ms": config["quota.window.size.seconds"] * 1000,
@@ -96,7 +96,8 @@ class AccessControl:
         """Returns the handlers behind quotas, authorization and the audit log, as configured."""
         served = list(handlers)
         if self.authorizers.all:
-            from barnabas.broker.access.authorization.table import authorized  # for start-up time
+            # Start-up time: only a broker with ACLs needs the rules of all APIs.
+            from barnabas.broker.access.authorization.table import authorized
 
             served = authorized(served, self.authorizers)
         return self.audit.audited(metered(served, self.quotas, self._requests, self._muting))
@@ -133,6 +134,7 @@ class AccessControl:
         secure = [e for e in config.listeners if e.security_protocol != "PLAINTEXT"]
         if not secure:
             return {}
+        # Start-up time: a plaintext listener needs neither TLS nor SASL.
         from barnabas.broker.access.listener_security import ListenerSecurity
 
         return {

@@ -32,6 +32,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.replication.replica_manager import ReplicaManager
 
+# A command may name thousands of partitions: the loop serves requests between two slices.
 _SLICE_S = 0.005
 
 

@@ -292,8 +292,8 @@ def stop_replica_response(reply: ControlReply) -> StopReplicaResponse:
     return StopReplicaResponse(
         reply.error,
         [
-            StopReplicaPartitionError(place.topic, place.partition, code)
-            for place, code in reply.partitions.items()
+            StopReplicaPartitionError(topic_partition.topic, topic_partition.partition, code)
+            for topic_partition, code in reply.partitions.items()
         ],
     )
 

@@ -31,6 +31,7 @@ Replies = dict[TopicPartition, AlterPartitionReply]
 _logger = logging.getLogger("barnabas.broker")
 _UNKNOWN_OUTCOME = AlterPartitionReply(ErrorCode.REQUEST_TIMED_OUT)
 _ANSWER_S = 10.0
+# Longest wait, at a controlled shutdown, for the commands that hand over the leaderships.
 _HANDOVER_S = 2.0
 _POLL_S = 0.02
 
@@ -169,8 +170,8 @@ class ControllerIsrChannel:
             self._proposed.clear()
             batch, self._waiting = self._waiting, {}
             replies = await self._ask(controller, list(batch.values()))
-            for place, proposal in batch.items():
-                proposal.on_reply(replies.get(place, _UNKNOWN_OUTCOME))
+            for topic_partition, proposal in batch.items():
+                proposal.on_reply(replies.get(topic_partition, _UNKNOWN_OUTCOME))
 
     async def _ask(
         self, controller: ControllerLink, batch: list[_Proposal]

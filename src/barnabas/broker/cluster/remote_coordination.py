@@ -67,8 +67,8 @@ class RemoteMarkers:
         for answered in response.markers:
             for topic in answered.topics:
                 for item in topic.partitions:
-                    place = TopicPartition(topic.name, item.partition_index)
-                    results[place] = ErrorCode.of(item.error_code)
+                    topic_partition = TopicPartition(topic.name, item.partition_index)
+                    results[topic_partition] = ErrorCode.of(item.error_code)
         done(results)
 
 
@@ -79,20 +79,22 @@ class RoutedAddPartitions:
         self,
         broker_id: BrokerId,
         metadata: MetadataCache,
-        places: InternalTopics,
+        internal_topics: InternalTopics,
         local: AddPartitionsToTxnManager,
         links: BrokerLinks,
     ) -> None:
         self._broker_id = broker_id
         self._metadata = metadata
-        self._places = places
+        self._internal_topics = internal_topics
         self._local = local
         self._links = links
         self._tasks = BackgroundTasks()
 
     def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
-        place = self._places.partition_of(TRANSACTIONS_TOPIC, request.transactional_id)
-        state = self._metadata.partition(place)
+        topic_partition = self._internal_topics.partition_of(
+            TRANSACTIONS_TOPIC, request.transactional_id
+        )
+        state = self._metadata.partition(topic_partition)
         if state is None or state.leader < 0 or state.leader == self._broker_id:
             self._local.add_or_verify(request, answered)
         else:
@@ -132,13 +134,13 @@ def _results(
     for transaction in response.results_by_transaction:
         for topic in transaction.topic_results:
             for item in topic.results_by_partition:
-                place = TopicPartition(topic.name, item.partition_index)
-                results[place] = ErrorCode.of(item.partition_error_code)
+                topic_partition = TopicPartition(topic.name, item.partition_index)
+                results[topic_partition] = ErrorCode.of(item.partition_error_code)
     return results
 
 
 def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
     topics: dict[str, list[int]] = {}
-    for place in partitions:
-        topics.setdefault(place.topic, []).append(place.partition)
+    for topic_partition in partitions:
+        topics.setdefault(topic_partition.topic, []).append(topic_partition.partition)
     return topics

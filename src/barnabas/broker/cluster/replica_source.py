@@ -13,6 +13,7 @@ from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition, Uuid
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.net.fetch_session import SESSION_ERRORS, FetchSession
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.fetch_plan import (
@@ -24,8 +25,6 @@ from barnabas.replication.fetch_plan import (
 )
 from barnabas.replication.throttle import ReplicationThrottle, ThrottledReplicas
 from barnabas.wire.messages import fetch, list_offsets
-
-_EARLIEST, _LATEST = -2, -1
 
 
 class WireSource:
@@ -79,8 +78,8 @@ class WireSource:
         ]
 
     async def leader_offsets(self, plan: OffsetsPlan) -> Sequence[LeaderOffsets]:
-        starts = await self._offsets(plan, _EARLIEST)
-        ends = await self._offsets(plan, _LATEST)
+        starts = await self._offsets(plan, EARLIEST_TIMESTAMP)
+        ends = await self._offsets(plan, LATEST_TIMESTAMP)
         found = []
         for item in plan.partitions:
             start_error, start = starts[item.topic_partition]
@@ -115,8 +114,8 @@ class WireSource:
         answered = {item.topic_partition: unknown for item in plan.partitions}
         for topic in response.topics:
             for found in topic.partitions:
-                place = TopicPartition(topic.name, found.partition_index)
-                answered[place] = (ErrorCode.of(found.error_code), found.offset)
+                topic_partition = TopicPartition(topic.name, found.partition_index)
+                answered[topic_partition] = (ErrorCode.of(found.error_code), found.offset)
         return answered
 
 

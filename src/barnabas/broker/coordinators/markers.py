@@ -27,6 +27,7 @@ from barnabas.storage.append_info import AppendOrigin
 from barnabas.transactions.partition_leader import Marker, MarkerAction, decide_marker
 
 Results = dict[TopicPartition, ErrorCode]
+# Soon after a start an unknown partition is not proof of a deleted one: its metadata may be late.
 _SETTLING_MS = 10_000
 _TIMEOUT_MS = 30_000
 

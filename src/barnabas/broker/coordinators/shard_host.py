@@ -30,7 +30,9 @@ from barnabas.runtime.metrics import Histogram
 
 # Work in one callback of the loop: some ten milliseconds.
 _MAX_SLICE_BYTES = 256 * 1024
+# Loading a shard may take seconds: the loop serves requests between two turns.
 _APPLIED_PER_TURN = 1000
+# Bounds the memory of a load: until then only the newest record of each key is kept.
 _MAX_STRETCH = 200_000
 _logger = logging.getLogger("barnabas.broker")
 _RETRY_S = 1.0

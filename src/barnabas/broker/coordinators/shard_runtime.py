@@ -353,7 +353,7 @@ class ShardRuntime:
         )
         return info.last_offset + 1
 
-    def _change_timers(self, outcome: CoordinatorOutcome[Any]) -> None:
+    def _change_timers(self, outcome: CoordinatorOutcome[object]) -> None:
         for change in outcome.timers:
             if isinstance(change, SetTimer):
                 self.timers.set(change.key, change.delay_ms)

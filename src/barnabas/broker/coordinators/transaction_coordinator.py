@@ -35,6 +35,7 @@ from barnabas.zk.znodes import ProducerIdBlockNode
 if TYPE_CHECKING:
     from barnabas.transactions.shard import TransactionCoordinatorShard
 
+# Kafka's size: one write to the metadata tree per thousand producer ids.
 BLOCK_SIZE = 1000
 _LAST_ID = 2**63 - 1
 _logger = logging.getLogger("barnabas.broker")

@@ -10,7 +10,7 @@ from barnabas.broker.access.delegation_tokens import DelegationTokens
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.security.delegation_token import DelegationToken
+from barnabas.security.delegation_token import TokenInformation
 from barnabas.security.principal import ANONYMOUS, Principal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.create_delegation_token import (
@@ -126,7 +126,7 @@ def handle_describe_delegation_token(
     return DescribeDelegationTokenResponse(tokens=[_described(tokens, token) for token in chosen])
 
 
-def _described(tokens: DelegationTokens, token: DelegationToken) -> DescribedDelegationToken:
+def _described(tokens: DelegationTokens, token: TokenInformation) -> DescribedDelegationToken:
     return DescribedDelegationToken(
         principal_type=token.owner.kind,
         principal_name=token.owner.name,

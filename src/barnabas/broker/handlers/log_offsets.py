@@ -13,7 +13,15 @@ from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Re
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import IsolationLevel
+from barnabas.model.records import (
+    EARLIEST_LOCAL_TIMESTAMP,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP,
+    EARLIEST_TIMESTAMP,
+    LATEST_TIERED_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    MAX_TIMESTAMP,
+    IsolationLevel,
+)
 from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.partition import Partition
@@ -75,17 +83,12 @@ def _local_partition(
 
 
 _CONSUMER_REPLICA_ID = -1
-_LATEST, _EARLIEST = -1, -2
-_MAX_TIMESTAMP = -3
-_EARLIEST_LOCAL = -4
-_LATEST_TIERED = -5
-_EARLIEST_PENDING_UPLOAD = -6
 _SPECIAL_FROM = {
-    _EARLIEST: 0,
-    _MAX_TIMESTAMP: 7,
-    _EARLIEST_LOCAL: 8,
-    _LATEST_TIERED: 9,
-    _EARLIEST_PENDING_UPLOAD: 11,
+    EARLIEST_TIMESTAMP: 0,
+    MAX_TIMESTAMP: 7,
+    EARLIEST_LOCAL_TIMESTAMP: 8,
+    LATEST_TIERED_TIMESTAMP: 9,
+    EARLIEST_PENDING_UPLOAD_TIMESTAMP: 11,
 }
 _NO_VERSION = 1 << 15
 
@@ -144,9 +147,11 @@ def _find_offset(
     asked: ListOffsetsPartition,
 ) -> OffsetAnswer:
     partition = _local_partition(ctx, topic_partition)
-    if asked.timestamp < _LATEST and ctx.version < _SPECIAL_FROM.get(asked.timestamp, _NO_VERSION):
+    if asked.timestamp < LATEST_TIMESTAMP and ctx.version < _SPECIAL_FROM.get(
+        asked.timestamp, _NO_VERSION
+    ):
         raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
-    if asked.timestamp in (_LATEST_TIERED, _EARLIEST_PENDING_UPLOAD):
+    if asked.timestamp in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
         return OffsetAnswer()
     from_consumer = request.replica_id == _CONSUMER_REPLICA_ID
     return list_offset(
@@ -209,6 +214,7 @@ def _find_epoch_end(
 # --- DeleteRecords --------------------------------------------------------------------------------
 
 
+# Followers report their log start offset with their next fetch; nothing wakes the request.
 _LOW_WATERMARK_POLL_S = 0.02
 
 _WaitingDeletions = list[tuple[Partition, int, DeleteRecordsPartitionResult]]

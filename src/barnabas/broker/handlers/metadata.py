@@ -230,6 +230,7 @@ async def _create_topic(ctx: HandlerContext[MetadataPorts], name: str) -> ErrorC
 # --- DescribeTopicPartitions ----------------------------------------------------------------------
 
 
+# Kafka's default of max.request.partition.size.limit (KIP-966).
 _MAX_PARTITIONS_PER_PAGE = 2000
 
 

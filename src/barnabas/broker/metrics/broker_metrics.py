@@ -20,9 +20,9 @@ from barnabas.broker.metrics import catalog, component_catalog
 from barnabas.broker.metrics.component_metrics import add_component_metrics
 from barnabas.broker.metrics.group_offsets import coordinated_offsets
 from barnabas.broker.metrics.lag import (
+    CommittedLag,
     GroupLag,
     LagMonitor,
-    PartitionLag,
     lag_samples,
 )
 from barnabas.broker.metrics.request_metrics import RequestMetrics
@@ -386,7 +386,7 @@ def _add_coordinator_metrics(registry: Registry, services: Services) -> None:
 
 
 def _add_lag_metrics(registry: Registry, lag: LagMonitor) -> None:
-    def each(metric: Metric, value: Callable[[PartitionLag], float | None]) -> None:
+    def each(metric: Metric, value: Callable[[CommittedLag], float | None]) -> None:
         def samples() -> Iterator[Sample]:
             for labels, item in lag_samples(lag.partitions):
                 found = value(item)

@@ -30,7 +30,7 @@ _EVERYTHING = [""]
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class TelemetrySubscription:
     """The metrics that one client pushes; none: it pushes nothing. The id names the content."""
 
     metrics: list[str]
@@ -67,7 +67,7 @@ class ClientTelemetry:
         subscriptions: Subscriptions = dict,
     ) -> None:
         """`max_bytes` limits one push, before and after its decompression."""
-        self._default = Subscription(_EVERYTHING, interval_ms)
+        self._default = TelemetrySubscription(_EVERYTHING, interval_ms)
         self._clock = clock
         self._subscriptions = subscriptions
         self.max_bytes = max_bytes
@@ -75,7 +75,7 @@ class ClientTelemetry:
         registry.source(catalog.CLIENT_METRICS, self._source)
         registry.gauge(catalog.TELEMETRY_CLIENTS, lambda: sum(1 for _ in self._live()))
 
-    def subscription_of(self, attributes: Mapping[str, str]) -> Subscription:
+    def subscription_of(self, attributes: Mapping[str, str]) -> TelemetrySubscription:
         """Returns the metrics and the interval for a client with these attributes."""
         resources = self._subscriptions()
         if not resources:
@@ -83,14 +83,14 @@ class ClientTelemetry:
         found = [item for item in resources.values() if item.metrics]
         found = [item for item in found if item.applies_to(attributes)]
         if not found:
-            return Subscription([], min(item.interval_ms for item in resources.values()))
+            return TelemetrySubscription([], min(item.interval_ms for item in resources.values()))
         metrics = sorted({name for item in found for name in item.metrics})
         wanted = _EVERYTHING if ALL_METRICS in metrics else metrics
-        return Subscription(wanted, min(item.interval_ms for item in found))
+        return TelemetrySubscription(wanted, min(item.interval_ms for item in found))
 
     def subscribe(
         self, client: Uuid, labels: tuple[str, ...], attributes: Mapping[str, str]
-    ) -> Subscription:
+    ) -> TelemetrySubscription:
         """Registers a client. Raises THROTTLING_QUOTA_EXCEEDED if there are too many."""
         now_ms = self._clock.monotonic_ms()
         self._clients = dict(self._live())

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from barnabas.broker.access.client_quotas import ClientQuotas, Meter
+from barnabas.broker.access.client_quotas import ClientQuotas, QuotaMeter
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.metrics import component_catalog as catalog
 from barnabas.broker.services import Services
@@ -145,7 +145,7 @@ def _add_cleaner(registry: Registry, maintenance: Maintenance, services: Service
 
 
 def _add_quotas(registry: Registry, quotas: ClientQuotas) -> None:
-    def throttled(metric: Metric, meter: Meter) -> None:
+    def throttled(metric: Metric, meter: QuotaMeter) -> None:
         def items() -> list[tuple[Labels, Histogram]]:
             return list(meter.throttle_times.items())
 

@@ -51,7 +51,7 @@ class LogBounds(NamedTuple):
     end: int
 
 
-class PartitionLag(NamedTuple):
+class CommittedLag(NamedTuple):
     """Lag of a group in one partition.
 
     `seconds` is 0 without lag, and None if the timestamp cannot be read.
@@ -82,7 +82,7 @@ class GroupLag:
     catch_up_seconds: float | None
 
 
-class LogSource(Protocol):
+class LagLogSource(Protocol):
     """Finds the local replica of a partition."""
 
     def get(self, topic_partition: TopicPartition) -> Log | None: ...
@@ -109,7 +109,7 @@ class LagMonitor:
     def __init__(
         self,
         offsets: Callable[[], Awaitable[Iterable[GroupOffset]]],
-        logs: LogSource,
+        logs: LagLogSource,
         leaders: LeaderQueries,
         clock: Clock,
     ) -> None:
@@ -119,7 +119,7 @@ class LagMonitor:
         self._clock = clock
         self._timestamps: dict[Position, int] = {}
         self._history: dict[str, list[tuple[int, int]]] = {}
-        self.partitions: list[PartitionLag] = []
+        self.partitions: list[CommittedLag] = []
         self.groups: dict[str, GroupLag] = {}
 
     async def run(self, period_s: float) -> None:
@@ -142,7 +142,7 @@ class LagMonitor:
                 if _records(item, bounds.get(item.topic_partition)) > 0
             }
         )
-        found: list[PartitionLag] = []
+        found: list[CommittedLag] = []
         async for item in _in_slices(committed):
             if item.topic_partition in bounds:
                 found.append(self._partition_lag(item, bounds[item.topic_partition]))
@@ -178,7 +178,7 @@ class LagMonitor:
             known.update(await self._leaders.timestamps(remote))
         self._timestamps = known
 
-    def _partition_lag(self, committed: GroupOffset, bounds: LogBounds) -> PartitionLag:
+    def _partition_lag(self, committed: GroupOffset, bounds: LogBounds) -> CommittedLag:
         records = _records(committed, bounds)
         seconds: float | None = 0.0
         if records:
@@ -186,12 +186,12 @@ class LagMonitor:
             timestamp = self._timestamps.get(at)
             seconds = None if timestamp is None else self._age(timestamp)
         group, topic_partition, offset = committed
-        return PartitionLag(group, topic_partition, offset, records, seconds)
+        return CommittedLag(group, topic_partition, offset, records, seconds)
 
     def _age(self, timestamp: int) -> float:
         return max(self._clock.now_ms() - timestamp, 0) / 1000
 
-    def _sum_up(self, lags: Iterable[PartitionLag]) -> None:
+    def _sum_up(self, lags: Iterable[CommittedLag]) -> None:
         records: dict[str, int] = {}
         seconds: dict[str, float] = {}
         for lag in lags:
@@ -264,8 +264,8 @@ def batch_timestamp(data: bytes | memoryview) -> int | None:
 
 
 def lag_samples(
-    lags: Iterable[PartitionLag],
-) -> Iterator[tuple[tuple[str, str, str], PartitionLag]]:
+    lags: Iterable[CommittedLag],
+) -> Iterator[tuple[tuple[str, str, str], CommittedLag]]:
     """Yields each lag with the values of the labels group, topic and partition."""
     for lag in lags:
         topic, partition = lag.topic_partition

@@ -101,7 +101,8 @@ def _bootstrap_setting(arguments: argparse.Namespace, settings: dict[str, str]) 
         return {BOOTSTRAP: arguments.bootstrap_server}
     zookeeper = getattr(arguments, "zookeeper", None)
     if zookeeper:
-        from barnabas.cli.framework.zookeeper_brokers import find_brokers  # optional extra: kazoo
+        # Start-up time: few command lines use --zookeeper.
+        from barnabas.cli.framework.zookeeper_brokers import find_brokers
 
         return {BOOTSTRAP: find_brokers(zookeeper, settings)}
     if settings.get(BOOTSTRAP):

@@ -152,7 +152,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace) -> dict[str, object]:
     options = {
         "group_id": arguments.group or f"perf-consumer-{uuid4().hex[:6]}",
         "client_id": CLIENT_ID,

@@ -24,14 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import barnabas
+from barnabas.model import config_keys
 from barnabas.model.config_providers import resolve
 from barnabas.model.errors import BarnabasError, ConfigError, UnavailableError
 from barnabas.model.properties import parse_properties
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin
-    from barnabas.clients.group import Consumer
-    from barnabas.clients.producer import Producer
     from barnabas.model.config import ConfigTable
 
 
@@ -215,7 +214,8 @@ def add_connection_options(parser: argparse.ArgumentParser) -> None:
 class Connection:
     """The settings of a cluster. Creates clients on demand; the caller closes them.
 
-    The client modules are imported inside the methods: help texts must not wait for them.
+    `barnabas` and `config_keys` import clients and tables on first use: help texts must not wait
+    for them.
     """
 
     settings: Mapping[str, str]
@@ -228,29 +228,21 @@ class Connection:
     def bootstrap(self) -> str:
         return self.settings[BOOTSTRAP]
 
-    def admin(self) -> "Admin":
+    def admin(self) -> "barnabas.Admin":
         """Returns an admin client.
 
         Raises:
             UnavailableError: No bootstrap server responds.
         """
-        from barnabas.admin import Admin
-        from barnabas.model.config_keys.client import ADMIN_KEYS
+        defaults = {"default.api.timeout.ms": str(API_TIMEOUT_MS)}
+        return barnabas.Admin(self.checked(config_keys.ADMIN_KEYS, defaults))
 
-        return Admin(self.checked(ADMIN_KEYS, {"default.api.timeout.ms": str(API_TIMEOUT_MS)}))
-
-    def consumer(self, **defaults: object) -> "Consumer":
+    def consumer(self, **defaults: object) -> "barnabas.Consumer":
         """Returns a consumer; settings of the user override `defaults` (names in snake_case)."""
-        from barnabas.clients.group import Consumer
-        from barnabas.model.config_keys.consumer import CONSUMER_KEYS
+        return barnabas.Consumer(self.checked(config_keys.CONSUMER_KEYS, _dotted(defaults)))
 
-        return Consumer(self.checked(CONSUMER_KEYS, _dotted(defaults)))
-
-    def producer(self, **defaults: object) -> "Producer":
-        from barnabas.clients.producer import Producer
-        from barnabas.model.config_keys.producer import PRODUCER_KEYS
-
-        return Producer(self.checked(PRODUCER_KEYS, _dotted(defaults)))
+    def producer(self, **defaults: object) -> "barnabas.Producer":
+        return barnabas.Producer(self.checked(config_keys.PRODUCER_KEYS, _dotted(defaults)))
 
     def checked(self, table: "ConfigTable", defaults: Mapping[str, object]) -> dict[str, Any]:
         """Returns the settings for one kind of client after checking that a broker responds."""
@@ -258,7 +250,7 @@ class Connection:
         check_reachable(table.parse(settings))
         return settings
 
-    def supported_settings(self, table: "ConfigTable") -> dict[str, Any]:
+    def supported_settings(self, table: "ConfigTable") -> dict[str, object]:
         """Returns the settings that this kind of client has.
 
         Raises:
@@ -278,15 +270,12 @@ class Connection:
 
 def known_to_any_client(name: str) -> bool:
     """Returns whether any kind of client has a key of this name."""
-    # Start-up time: only a setting that the client does not have needs the other tables.
-    from barnabas.model.config_keys import client, connector, consumer, producer
-
     tables = (
-        client.ADMIN_KEYS,
-        consumer.CONSUMER_KEYS,
-        producer.PRODUCER_KEYS,
-        client.SIMPLE_KEYS,
-        connector.CONNECTOR_KEYS,
+        config_keys.ADMIN_KEYS,
+        config_keys.CONSUMER_KEYS,
+        config_keys.PRODUCER_KEYS,
+        config_keys.SIMPLE_KEYS,
+        config_keys.CONNECTOR_KEYS,
     )
     return any(table.knows(name) for table in tables)
 
@@ -297,6 +286,7 @@ def check_reachable(values: Mapping[str, Any]) -> None:
     The clients retry until their timeout. That is right for a service, but a person at a prompt
     should see the cause immediately.
     """
+    # Start-up time: help texts need no connection.
     from barnabas.clients.core.options import ClientOptions
     from barnabas.net.blocking_client import BlockingConnection
 

@@ -134,7 +134,7 @@ def tsv_line(row: Row, columns: Sequence[str]) -> str:
     return "\t".join(cell(row.get(name)) for name in columns) + "\n"
 
 
-def yaml_text(value: Any, indent: int = 0) -> str:
+def yaml_text(value: object, indent: int = 0) -> str:
     """Returns YAML of dicts, lists and scalars; strings are quoted as in JSON, which is valid YAML.
 
     >>> print(yaml_text([{"name": "a", "isr": [1, 2]}]))

@@ -1,21 +1,21 @@
 """Finds the brokers of a cluster in ZooKeeper, for `--zookeeper host:port/chroot`.
 
-Callers import this module when they need it: kazoo is an optional extra.
+Callers import this module when they need it: most commands need no ZooKeeper.
 """
 
 import asyncio
 import contextlib
 from collections.abc import Mapping
 
+from barnabas import zk
 from barnabas.cli.framework.connection import ZOOKEEPER_CONNECT_SECONDS
 from barnabas.model.config import ConfigTable
 from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
 from barnabas.model.errors import UnavailableError
 from barnabas.zk import paths
-from barnabas.zk.kazoo_security import ZooKeeperSecurity
-from barnabas.zk.kazoo_tree import connect as open_session
 from barnabas.zk.tree import NoNodeError
 from barnabas.zk.znodes import BrokerNode
+from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 
 
 def security_of(settings: Mapping[str, object]) -> ZooKeeperSecurity:
@@ -38,7 +38,7 @@ def find_brokers(connect: str, settings: Mapping[str, object]) -> str:
 
 async def _find_brokers(connect: str, settings: Mapping[str, object]) -> str:
     protocol = str(settings.get("security.protocol", "PLAINTEXT"))
-    tree = await open_session(
+    tree = await zk.connect(
         connect, connect_timeout_s=ZOOKEEPER_CONNECT_SECONDS, security=security_of(settings)
     )
     addresses = []

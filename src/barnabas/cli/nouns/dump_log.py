@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     return CHECK_FAILED if damaged else DONE
 
 
-def _is_damaged(entry: dict[str, Any]) -> bool:
+def _is_damaged(entry: dict[str, object]) -> bool:
     return entry["type"] == "corrupt" or entry.get("valid") is False
 
 

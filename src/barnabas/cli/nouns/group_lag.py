@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import barnabas
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.record_io.offset_ranges import log_offsets_of
 from barnabas.model.config_keys.client import SIMPLE_KEYS
@@ -112,10 +113,8 @@ def with_lag_seconds(
     connection: Connection, lags: Iterable[GroupPartitionLag], now_ms: int
 ) -> list[GroupPartitionLag]:
     """Returns the lags with `lag_seconds` set."""
-    from barnabas.clients.simple import SimpleConsumer  # start-up time of the other verbs
-
     settings = connection.checked(SIMPLE_KEYS, {"fetch.max.wait.ms": "0"})
-    with SimpleConsumer(settings) as consumer:
+    with barnabas.SimpleConsumer(settings) as consumer:
         return [_aged(lag, _next_timestamp(consumer, lag), now_ms) for lag in lags]
 
 

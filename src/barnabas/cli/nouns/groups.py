@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from barnabas.admin.group_types import GroupMember
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
@@ -218,8 +219,6 @@ def _remove_members_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _remove_members(arguments: argparse.Namespace) -> int:
-    from barnabas.admin import GroupMember  # start-up time of the other verbs
-
     group = arguments.group
     chosen = [GroupMember(member_id=text) for text in arguments.member_id]
     chosen += [GroupMember(instance_id=text) for text in arguments.instance_id]

@@ -57,7 +57,8 @@ def read_metrics(url: str) -> list[dict[str, Any]]:
     Raises:
         LocalError: The address cannot be reached, or does not serve metrics.
     """
-    from prometheus_client.parser import text_string_to_metric_families  # start-up time
+    # Start-up time of the other commands.
+    from prometheus_client.parser import text_string_to_metric_families
 
     address = url if "//" in url else f"http://{url}"
     address = address if address.endswith("/metrics") else address.rstrip("/") + "/metrics"
@@ -67,7 +68,7 @@ def read_metrics(url: str) -> list[dict[str, Any]]:
         families = list(text_string_to_metric_families(text))
     except (OSError, ValueError) as error:
         if isinstance(error, urllib.error.HTTPError):
-            error.close()  # it holds the connection
+            error.close()  # closes the connection of the response
         reason = getattr(error, "reason", error)
         raise LocalError(
             f"cannot read {address}: {reason}; start the broker with --http-port"

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from barnabas.admin.topic_types import LATEST
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
@@ -166,8 +167,6 @@ def _sizes(admin: "Admin") -> dict[str, int]:
 
 def _ends(admin: "Admin", topics: Iterable[Any]) -> dict[TopicPartition, int]:
     """Returns the end offsets of the partitions that have a leader."""
-    from barnabas.admin import LATEST  # start-up time of `barnabas top --help`
-
     wanted = {
         TopicPartition(topic.name, partition.partition): LATEST
         for topic in topics
@@ -175,7 +174,11 @@ def _ends(admin: "Admin", topics: Iterable[Any]) -> dict[TopicPartition, int]:
         if partition.leader is not None
     }
     found = admin.list_offsets(wanted).ok
-    return {tp: item.offset for tp, item in found.items() if item.offset is not None}
+    return {
+        topic_partition: item.offset
+        for topic_partition, item in found.items()
+        if item.offset is not None
+    }
 
 
 def _add_groups(admin: "Admin", sample: ClusterSample) -> None:
@@ -190,18 +193,22 @@ def _add_groups(admin: "Admin", sample: ClusterSample) -> None:
         }
     for name, offsets in admin.list_group_offsets(names).ok.items():
         sample.committed[name] = {
-            tp: found.offset for tp, found in offsets.items() if tp in sample.ends
+            topic_partition: found.offset
+            for topic_partition, found in offsets.items()
+            if topic_partition in sample.ends
         }
 
 
-def screen(before: ClusterSample, after: ClusterSample, sort: str) -> dict[str, Any]:
+def screen(before: ClusterSample, after: ClusterSample, sort: str) -> dict[str, object]:
     """Returns the rows of one screen: the second sample with the rates between the two."""
     elapsed = max(after.at_s - before.at_s, 1e-9)
     produced = _produced(before, after)
     topics = [
         {
             **row,
-            "end_offset": sum(end for tp, end in after.ends.items() if tp.topic == name),
+            "end_offset": sum(
+                end for topic_partition, end in after.ends.items() if topic_partition.topic == name
+            ),
             "records_per_second": round(produced.get(name, 0) / elapsed, 1),
         }
         for name, row in after.topics.items()
@@ -231,9 +238,18 @@ def _group_row(
     elapsed: float,
 ) -> dict[str, Any]:
     committed, old = after.committed.get(name, {}), before.committed.get(name, {})
-    lag = sum(max(after.ends[tp] - offset, 0) for tp, offset in committed.items())
-    read = sum(max(offset - old.get(tp, offset), 0) for tp, offset in committed.items())
-    added = sum(after.ends[tp] - before.ends.get(tp, after.ends[tp]) for tp in committed)
+    lag = sum(
+        max(after.ends[topic_partition] - offset, 0)
+        for topic_partition, offset in committed.items()
+    )
+    read = sum(
+        max(offset - old.get(topic_partition, offset), 0)
+        for topic_partition, offset in committed.items()
+    )
+    added = sum(
+        after.ends[topic_partition] - before.ends.get(topic_partition, after.ends[topic_partition])
+        for topic_partition in committed
+    )
     consumed = round(read / elapsed, 1)
     return {
         **row,

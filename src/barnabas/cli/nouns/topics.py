@@ -61,7 +61,7 @@ def _list(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _summary(topic: "TopicDescription") -> dict[str, Any]:
+def _summary(topic: "TopicDescription") -> dict[str, object]:
     return {
         "name": topic.name,
         "topic_id": str(topic.topic_id),

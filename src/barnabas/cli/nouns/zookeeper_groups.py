@@ -36,7 +36,7 @@ def add_zookeeper_option(parser: argparse.ArgumentParser, **options: Any) -> Non
     )
 
 
-def connector_config(connection: Connection, zookeeper: str) -> dict[str, Any]:
+def connector_config(connection: Connection, zookeeper: str) -> dict[str, object]:
     """Returns the connection settings of the command line for the ZooKeeper consumer's tools."""
     return {
         "zookeeper.connection.timeout.ms": int(ZOOKEEPER_CONNECT_SECONDS * 1000),
@@ -56,7 +56,8 @@ def cluster_of(arguments: argparse.Namespace) -> Connection:
     connection = Connection.of(arguments)
     if arguments.bootstrap_server:
         return connection
-    from barnabas.cli.framework.zookeeper_brokers import find_brokers  # optional extra: kazoo
+    # Start-up time: few command lines use --zookeeper.
+    from barnabas.cli.framework.zookeeper_brokers import find_brokers
 
     found = find_brokers(arguments.zookeeper, connection.settings)
     return Connection({**connection.settings, BOOTSTRAP: found})

@@ -24,7 +24,7 @@ class BulkWriter:
     """
 
     def __init__(
-        self, connection: Connection, on_delivered: Callable[[int], Any] = lambda _: None
+        self, connection: Connection, on_delivered: Callable[[int], object] = lambda _: None
     ) -> None:
         self._producer = connection.producer(linger_ms=20, batch_size=256 * 1024)
         self._on_delivered = on_delivered

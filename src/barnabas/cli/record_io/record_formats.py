@@ -71,7 +71,7 @@ def decode_bytes(text: object, encoding: object) -> bytes | None:
         raise ProtocolError(f"{text[:40]!r} is not base64: {error}") from error
 
 
-def record_document(record: Record) -> dict[str, Any]:
+def record_document(record: Record) -> dict[str, object]:
     """Returns the JSON document of a record; its keys are a stable interface."""
     key, key_encoding = encode_bytes(record.key)
     value, value_encoding = encode_bytes(record.value)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from barnabas.cli.framework.connection import Connection, add_connection_options, key_values
 from barnabas.cli.framework.options import port_number
 from barnabas.cli.framework.verbs import load
+from barnabas.model import config_keys
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _add_security_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # The extra `console` is imported when the command runs, so that --help works without it.
+    # Optional extra: `console` is imported when the command runs, so that --help works without it.
     from barnabas.console.settings import ConsoleSettings
 
     connection = Connection.of(arguments)
@@ -133,8 +134,7 @@ def _check_settings(connection: Connection) -> None:
 
     A cluster that is down is not an error: the console shows it, and recovers with the cluster.
     """
-    from barnabas.model.config_keys.client import ADMIN_KEYS
-
     if not connection.bootstrap.strip():
         raise ConfigError("--bootstrap-server: an address is required")
-    ADMIN_KEYS.parse(connection.supported_settings(ADMIN_KEYS))
+    table = config_keys.ADMIN_KEYS
+    table.parse(connection.supported_settings(table))

@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from barnabas import zk
 from barnabas.cli.framework.connection import read_properties
 from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.output import printable
+from barnabas.cli.framework.zookeeper_brokers import security_of
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.zk.tree import (
     ANY_VERSION,
@@ -181,7 +183,7 @@ def _read_commands(runner: asyncio.Runner, shell: Shell, server: str) -> int:
     """Runs each line of standard input; without a terminal an error makes the exit code 1."""
     interactive = sys.stdin.isatty()
     if interactive:
-        import readline  # noqa: F401 - gives input() history and editing
+        import readline  # noqa: F401 - optional module of Python; gives input() history and editing
 
         sys.stdout.write(f"Connected to {server}; 'help' lists the commands\n")
     code, number = DONE, 0
@@ -204,11 +206,10 @@ def _read_commands(runner: asyncio.Runner, shell: Shell, server: str) -> int:
 
 
 async def _connect(server: str, config_file: str | None) -> "MetadataTree":
-    from barnabas.cli.framework.zookeeper_brokers import security_of  # kazoo is an optional extra
-    from barnabas.zk.kazoo_tree import connect
-
     settings = {} if config_file is None else read_properties(Path(config_file))
-    return await connect(server, connect_timeout_s=CONNECT_SECONDS, security=security_of(settings))
+    return await zk.connect(
+        server, connect_timeout_s=CONNECT_SECONDS, security=security_of(settings)
+    )
 
 
 class _CommandParser(argparse.ArgumentParser):

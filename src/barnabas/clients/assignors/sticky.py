@@ -63,7 +63,9 @@ def _valid_claims(
             if wanted and owners[topic_partition][1] == member.member_id:
                 kept[member.member_id].append(topic_partition)
     for topic_partitions in kept.values():
-        topic_partitions.sort(key=lambda tp: (tp.partition, tp.topic))
+        topic_partitions.sort(
+            key=lambda topic_partition: (topic_partition.partition, topic_partition.topic)
+        )
     return kept
 
 
@@ -140,7 +142,9 @@ def _by_potential(
         for topic_partition in _every(partitions)
         if topic_partition not in taken and takers[topic_partition.topic]
     ]
-    for topic_partition in sorted(free, key=lambda tp: (len(takers[tp.topic]), tp)):
+    for topic_partition in sorted(
+        free, key=lambda topic_partition: (len(takers[topic_partition.topic]), topic_partition)
+    ):
         assignment[_least(takers[topic_partition.topic], assignment)].append(topic_partition)
     while _even_out(assignment, takers):
         pass

@@ -4,25 +4,24 @@
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from barnabas import zk
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.errors import UnavailableError
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.zk.tree import MetadataTree
 from barnabas.zk.znodes import BrokerNode
+from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 
 TreeSource = Callable[[ConnectorSettings], Awaitable[MetadataTree]]
 
 
 async def connect_zookeeper(settings: ConnectorSettings) -> MetadataTree:
-    from barnabas.zk.kazoo_security import ZooKeeperSecurity  # kazoo is slow to import
-    from barnabas.zk.kazoo_tree import connect
-
-    return await connect(
+    return await zk.connect(
         settings.zookeeper,
         session_timeout_s=settings.session_timeout_s,
         connect_timeout_s=settings.connect_timeout_s,
@@ -80,7 +79,7 @@ class RegistryWorker(Protocol):
 W = TypeVar("W", bound=RegistryWorker)
 
 
-class RegistryTool(Generic[W]):
+class RegistryTool(ClosesOnExit, Generic[W]):
     """Base of blocking tools with a ZooKeeper session; close it, or use `with`."""
 
     def __init__(
@@ -101,17 +100,6 @@ class RegistryTool(Generic[W]):
         except BaseException:
             self._close_loop()
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         try:

@@ -194,7 +194,10 @@ class ConnectorCore:
         self.fetchers.wake()
 
     async def shutdown(self, *, commit: bool = True) -> None:
-        """Ends the streams, commits if `commit` is set and commits are automatic, and leaves."""
+        """Ends the streams and leaves the group.
+
+        Commits first if `commit` is set and commits are automatic.
+        """
         if self._auto_commit is not None:
             self._auto_commit.cancel()
             await asyncio.gather(self._auto_commit, return_exceptions=True)

@@ -70,7 +70,7 @@ class GroupReport:
     partitions: tuple[PartitionReport, ...]
 
 
-class GroupReports(RegistryTool["_Worker"]):
+class GroupReports(RegistryTool["_ReportWorker"]):
     """Reads groups from ZooKeeper; takes a connector's configuration without group.id."""
 
     def __init__(
@@ -82,7 +82,7 @@ class GroupReports(RegistryTool["_Worker"]):
         **options: object,
     ) -> None:
         settings = ConnectorSettings.parse({"group.id": _ANY_GROUP, **(config or {}), **options})
-        super().__init__(settings, _Worker, open_tree, loop_thread)
+        super().__init__(settings, _ReportWorker, open_tree, loop_thread)
 
     def groups(self) -> list[str]:
         """Returns all groups that have nodes in ZooKeeper."""
@@ -99,12 +99,13 @@ class GroupReports(RegistryTool["_Worker"]):
     def delete(self, group: str, topic: str | None = None) -> bool:
         """Removes a group, or its nodes of one topic; returns False if there is none.
 
-        LivingMembersError while it has members.
+        Raises:
+            LivingMembersError: The group has members.
         """
         return self._loop.call(self._worker.delete(group, topic))
 
 
-class _Worker:
+class _ReportWorker:
     """The part that runs on the loop."""
 
     def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:
@@ -214,7 +215,7 @@ async def _ends_at(
     except BarnabasError:
         return {}
     return {
-        tp: found.offset
-        for tp, found in read_list_offsets(response).items()
+        topic_partition: found.offset
+        for topic_partition, found in read_list_offsets(response).items()
         if isinstance(found, OffsetAndTimestamp) and found.offset >= 0
     }

@@ -104,7 +104,7 @@ def plan_migration(
     return MigrationPlan(group, direction, moves, members)
 
 
-class OffsetMigration(RegistryTool["_Worker"]):
+class OffsetMigration(RegistryTool["_MigrationWorker"]):
     """Takes a connector's configuration; close it, or use `with`.
 
     >>> with OffsetMigration(zookeeper_connect="localhost:2181", group_id="g") as migration:
@@ -122,7 +122,7 @@ class OffsetMigration(RegistryTool["_Worker"]):
         **options: object,
     ) -> None:
         settings = ConnectorSettings.parse(merged(config, options))
-        super().__init__(settings, _Worker, open_tree, loop_thread)
+        super().__init__(settings, _MigrationWorker, open_tree, loop_thread)
 
     def plan(self, direction: Direction) -> MigrationPlan:
         """Returns the plan of a migration; changes nothing."""
@@ -133,7 +133,7 @@ class OffsetMigration(RegistryTool["_Worker"]):
         return self._loop.call(self._worker.apply(plan, allow_rewind))
 
 
-class _Worker:
+class _MigrationWorker:
     """The part that runs on the loop."""
 
     def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:

@@ -166,7 +166,10 @@ class KafkaOffsets:
     ) -> dict[TopicPartition, int]:
         request = offset_fetch_request(GroupMetadata(self._group), topic_partitions)
         found = await self._send(request, LAST_OFFSET_FETCH_BY_NAME, read_offset_fetch)
-        return {tp: position.offset for tp, position in committed_only(found).items()}
+        return {
+            topic_partition: position.offset
+            for topic_partition, position in committed_only(found).items()
+        }
 
     async def _send(self, request: Message, last_version: int, read: Callable[[Any], T]) -> T:
         """Sends one request to the coordinator; looks the coordinator up again after an error."""

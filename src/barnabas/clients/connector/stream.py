@@ -127,6 +127,7 @@ class ChunkQueue:
 
 
 Decoder = Callable[[bytes], Any]
+# Decoded at once: large enough to save calls, small enough for a stop to take effect soon.
 _RECORDS_AT_A_TIME = 500
 
 

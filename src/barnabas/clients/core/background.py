@@ -1,12 +1,31 @@
-"""Runs named tasks of a client in the background, such as a metadata refresh or a connect."""
+"""Background work of a client on its event loop: named tasks, and steps that an event wakes."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable
 
+from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 
 logger = logging.getLogger(__name__)
+
+
+async def run_steps(step: Callable[[int], int], woken: asyncio.Event, clock: Clock) -> None:
+    """Calls `step(now_ms)` until cancelled: when `woken` is set, or after the time it returned.
+
+    Args:
+        step: Returns the milliseconds after which it must be called again.
+        woken: Is cleared before each step.
+        clock: The source of `now_ms`.
+    """
+    while True:
+        woken.clear()
+        wait_ms = step(clock.monotonic_ms())
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                await woken.wait()
+        except TimeoutError:
+            pass
 
 
 class Background:

@@ -110,6 +110,7 @@ class BlockingRouter:
         """Raises AuthenticationError if the broker closed the connection for lack of a login."""
         if self.metadata.brokers or self._options.connection.login is not None:
             return
+        # Start-up time: only needed after a failure.
         from barnabas.clients.core.sasl_probe import login_wanted_blocking
 
         wanted = login_wanted_blocking(address, self._options.connection)

@@ -22,7 +22,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 
 from barnabas.model.errors import BarnabasError
 
@@ -123,7 +123,7 @@ class LoopClient:
     """
 
     def __init__(
-        self, finish: Callable[[float], Coroutine[Any, Any, None]], unsent: Callable[[], int]
+        self, finish: Callable[[float], Coroutine[object, object, None]], unsent: Callable[[], int]
     ) -> None:
         self._finish = finish
         self._unsent = unsent

@@ -36,7 +36,7 @@ def interruptible(client: Interruptible) -> None:
 
 
 def not_interruptible(client: Interruptible) -> None:
-    """Removes a client that is closed."""
+    """Removes a closed client: SIGTERM does not interrupt it any more."""
     _clients.discard(client)
 
 

@@ -48,7 +48,7 @@ def instance_of(given: Any, setting: str) -> Any:
         raise plugin_error(given, setting, error) from error
 
 
-def configure(plugin: Any, setting: str, *arguments: object) -> None:
+def configure(plugin: object, setting: str, *arguments: object) -> None:
     """Calls `configure()` of an object that has this method.
 
     Raises:

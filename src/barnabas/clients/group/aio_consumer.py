@@ -5,8 +5,7 @@ import inspect
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
@@ -36,6 +35,7 @@ from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
+from barnabas.runtime.closing import AsyncClosesOnExit
 
 if TYPE_CHECKING:
     import pyarrow
@@ -52,7 +52,7 @@ SLICE_SECONDS = 0.005
 T = TypeVar("T")
 
 
-class Consumer(ConsumerBase, Generic[K, V]):
+class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
     """Reads records of topics, alone or as a member of a group; inside a running event loop.
 
     >>> async def main():
@@ -303,17 +303,6 @@ class Consumer(ConsumerBase, Generic[K, V]):
             await self._finish(timeout, commit=True)
         finally:
             await self._exit.closed()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     # -- inside --------------------------------------------------------------------------------
 

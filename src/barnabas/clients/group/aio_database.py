@@ -7,12 +7,12 @@ sink implements the transaction and its fencing.
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from barnabas.clients.group.database import DEFAULT_TABLE, Write
 from barnabas.clients.group.database import DatabaseSink as BlockingSink
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.closing import AsyncClosesOnExit
 
 if TYPE_CHECKING:
     from barnabas.clients.group.aio_consumer import Consumer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class DatabaseSink:
+class DatabaseSink(AsyncClosesOnExit):
     """Consumes into a database from asyncio; `group` distinguishes the consumers of one table.
 
     `connect` is called without arguments in the sink's thread and returns a DB-API connection,
@@ -51,17 +51,6 @@ class DatabaseSink:
         self._connection: Any = None
         self._made: BlockingSink | None = None
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
-
     async def create_table(self) -> None:
         """Creates the table of offsets if it does not exist."""
         await self._run(lambda sink: sink.create_table())
@@ -72,7 +61,7 @@ class DatabaseSink:
 
     async def subscribe(self, consumer: "Consumer", topics: Iterable[str]) -> None:
         """Subscribes; every partition continues at its offset in the database."""
-        await consumer.subscribe(topics, _SeekToStored(self, consumer))
+        await consumer.subscribe(topics, _AsyncSeekToStored(self, consumer))
 
     async def consume(self, consumer: "Consumer", write: Write, timeout: float = 1.0) -> int:  # noqa: ASYNC109
         """Polls once, stores records and offsets in one transaction, returns the number of records.
@@ -121,7 +110,7 @@ class DatabaseSink:
         return self._made
 
 
-class _SeekToStored:
+class _AsyncSeekToStored:
     def __init__(self, sink: DatabaseSink, consumer: "Consumer") -> None:
         self._sink = sink
         self._consumer = consumer

@@ -97,10 +97,10 @@ class _Tasks:
             self.tracker.finish(topic_partition, record)
 
 
-class _Listener:
+class _AsyncListener:
     """Finishes the records of revoked partitions, then calls the application's listener."""
 
-    def __init__(self, run: "AioProcessRun", inner: Any) -> None:
+    def __init__(self, run: "AioProcessRun", inner: object) -> None:
         self._run = run
         self._inner = inner
 
@@ -167,7 +167,7 @@ class AioProcessRun:
         self._paused.difference_update(partitions)
 
     def listener(self, inner: Any) -> Any:
-        return _Listener(self, inner)
+        return _AsyncListener(self, inner)
 
     async def _loop(self) -> None:
         loop = asyncio.get_running_loop()

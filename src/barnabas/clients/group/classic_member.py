@@ -103,6 +103,7 @@ OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
 logger = logging.getLogger(__name__)
 
+# JoinGroup waits for max.poll.interval.ms at the coordinator; the response needs time as well.
 JOIN_SLACK_MS = 5_000
 FOREVER_MS = 3_600_000
 

@@ -22,6 +22,7 @@ from barnabas.wire.messages.join_group import (
 )
 from barnabas.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from barnabas.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from barnabas.wire.primitives import Part, join_parts
 
 PROTOCOL_TYPE = "consumer"
 SUBSCRIPTION_VERSION = 3
@@ -99,8 +100,8 @@ def decode_assignment(data: bytes) -> frozenset[TopicPartition]:
     )
 
 
-def _versioned(version: int, parts: Iterable[object]) -> bytes:
-    return version.to_bytes(2, "big") + b"".join(bytes(part) for part in parts)  # type: ignore[call-overload]
+def _versioned(version: int, parts: Iterable[Part]) -> bytes:
+    return version.to_bytes(2, "big") + join_parts(parts)
 
 
 def _split(data: bytes) -> tuple[int, memoryview]:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
@@ -40,6 +40,7 @@ from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
+from barnabas.runtime.closing import ClosesOnExit
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,7 +88,7 @@ LOOK_SECONDS = 0.05
 T = TypeVar("T")
 
 
-class Consumer(ConsumerBase, Generic[K, V]):
+class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
     """Reads records of topics, alone or as a member of a group.
 
     Args:
@@ -410,17 +411,6 @@ class Consumer(ConsumerBase, Generic[K, V]):
             self._thread.call(self._core.close(left_s))
 
         return leave
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # -- inside --------------------------------------------------------------------------------
 

@@ -31,10 +31,10 @@ from barnabas.clients.group.metrics import (
     FetchMeters,
     PartitionMetrics,
     PollMeters,
-    TopicMetrics,
     add_coordinator_metrics,
     add_fetch_metrics,
     add_poll_metrics,
+    add_topic_metrics,
 )
 from barnabas.clients.group.position_keeper import PositionKeeper
 from barnabas.clients.group.settings import ConsumerSettings
@@ -111,7 +111,7 @@ class ConsumerCore:
         add_poll_metrics(metrics, self._polls)
         add_coordinator_metrics(metrics, self._meters, lambda: len(subscription.assigned()))
         add_fetch_metrics(metrics, self.buffer.meters, lambda: self.buffer.total_bytes)
-        metrics.add(TopicMetrics(metrics, self.buffer.meters))
+        add_topic_metrics(metrics, self.buffer.meters)
         committed_only = self.settings.committed_only
         metrics.add(PartitionMetrics(metrics, subscription, committed_only=committed_only))
 

@@ -35,7 +35,7 @@ class DeadLetterProducer(Protocol):
         topic: str,
         value: Any = None,
         key: Any = None,
-        headers: Any = (),
+        headers: object = (),
         partition: int | None = None,
         timestamp: int | None = None,
     ) -> Any: ...

@@ -9,6 +9,7 @@ import enum
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from barnabas.clients.core.apis.fetch import (
     aborted_transactions,
@@ -17,7 +18,7 @@ from barnabas.clients.core.apis.fetch import (
     fetched_partitions,
     next_fetch_offset,
 )
-from barnabas.clients.core.background import Background
+from barnabas.clients.core.background import Background, run_steps
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.fetch_plan import (
@@ -131,14 +132,7 @@ class Fetcher:
 
     async def run(self) -> None:
         """Fetch until cancelled."""
-        while True:
-            self._woken.clear()
-            wait_ms = self._step(self._clock.monotonic_ms())
-            try:
-                async with asyncio.timeout(wait_ms / 1000):
-                    await self._woken.wait()
-            except TimeoutError:
-                pass
+        await run_steps(self._step, self._woken, self._clock)
 
     def wake(self) -> None:
         self._woken.set()
@@ -168,7 +162,7 @@ class Fetcher:
             self.on_unvalidated()
         for node_id, node in plan.nodes.items():
             if not self._work.busy(node_id):
-                self._work.run(node_id, lambda i=node_id, n=node: self._fetch(i, n))  # type: ignore[misc]
+                self._work.run(node_id, partial(self._fetch, node_id, node))
         return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
 
     def _locate(self, topic_partition: TopicPartition) -> PartitionLeader | None:

@@ -127,6 +127,7 @@ logger = logging.getLogger(__name__)
 JOIN_EPOCH = 0
 LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
+# Until the first response tells group.consumer.heartbeat.interval.ms; Kafka's default.
 FIRST_INTERVAL_MS = 5_000
 FOREVER_MS = 3_600_000
 

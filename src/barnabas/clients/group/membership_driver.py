@@ -32,6 +32,7 @@ from barnabas.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbe
 
 logger = logging.getLogger(__name__)
 
+# close() must not wait longer for a coordinator that is down: the session expires anyway.
 LEAVE_SECONDS = 5.0
 LOOK_MS = 1000
 FIRST_HEARTBEAT_WITH_PATTERN = 1

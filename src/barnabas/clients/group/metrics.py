@@ -7,8 +7,13 @@ are counted per block and response, so the iteration over records costs nothing.
 from collections.abc import Callable, Iterator
 from time import monotonic_ns
 
-from barnabas.clients.group.subscription import AssignedPartition, SubscriptionState
-from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup
+from barnabas.clients.group.subscription import (
+    AssignedPartition,
+    ConsumedTopicMeters,
+    PartitionMeters,
+    SubscriptionState,
+)
+from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup, MetricsByTopic
 from barnabas.clients.metrics.metric_types import Metric
 from barnabas.model.clock import Clock
 from barnabas.runtime._meter_hot import Meter
@@ -22,38 +27,13 @@ FETCH = "consumer-fetch-manager-metrics"
 NAN = float("nan")
 
 
-class TopicMeters:
-    """Records and bytes of one topic."""
-
-    __slots__ = ("bytes", "fetch_size", "records")
-
-    def __init__(self, created_ms: int) -> None:
-        self.records = Meter(created_ms)
-        self.bytes = Meter(created_ms)
-        self.fetch_size = Meter(created_ms)
-
-    def __iter__(self) -> Iterator[Meter]:
-        yield from (self.records, self.bytes, self.fetch_size)
-
-
-class PartitionMeters:
-    """Lag and lead of one assigned partition, and the meters of its topic."""
-
-    __slots__ = ("lag", "lead", "topic")
-
-    def __init__(self, topic: TopicMeters, created_ms: int) -> None:
-        self.topic = topic
-        self.lag = Meter(created_ms)
-        self.lead = Meter(created_ms)
-
-
 class FetchMeters:
     """Metrics that fetcher and fetch buffer record."""
 
     def __init__(self, clock: Clock, *, committed_only: bool = False, debug: bool = False) -> None:
         self._clock = clock
         self._committed_only = committed_only
-        self.topics: dict[str, TopicMeters] = {}
+        self.topics: dict[str, ConsumedTopicMeters] = {}
         self._partitions: list[AssignedPartition] = []
         self.latency = Meter()
         self.latencies = Histogram() if debug else None
@@ -79,7 +59,7 @@ class FetchMeters:
             now_ms = self._clock.monotonic_ms()
             topic = self.topics.get(state.partition.topic)
             if topic is None:
-                topic = TopicMeters(now_ms)
+                topic = ConsumedTopicMeters(now_ms)
                 self.topics = {**self.topics, state.partition.topic: topic}
             state.meters = PartitionMeters(topic, now_ms)
             self._partitions.append(state)
@@ -95,7 +75,7 @@ class FetchMeters:
 
     def fetched(self, sizes: dict[AssignedPartition, int]) -> None:
         """Records the bytes of records in one response, by partition."""
-        by_topic: dict[TopicMeters, int] = {}
+        by_topic: dict[ConsumedTopicMeters, int] = {}
         for state, size in sizes.items():
             topic = self.partition(state).topic
             by_topic[topic] = by_topic.get(topic, 0) + size
@@ -263,27 +243,18 @@ def add_fetch_metrics(
     metrics.add(group)
 
 
-class TopicMetrics:
-    """The metrics of each topic that was fetched."""
+def add_topic_metrics(metrics: ClientMetrics, meters: FetchMeters) -> None:
+    """Adds the metrics of each topic that was fetched."""
 
-    def __init__(self, metrics: ClientMetrics, meters: FetchMeters) -> None:
-        self._metrics = metrics
-        self._meters = meters
-        self._groups: dict[str, MetricGroup] = {}
-
-    def __call__(self, now_ms: int) -> Iterator[Metric]:
-        for name, topic in self._meters.topics.items():
-            if name not in self._groups:
-                self._groups[name] = self._group(name, topic)
-            yield from self._groups[name](now_ms)
-
-    def _group(self, name: str, topic: TopicMeters) -> MetricGroup:
-        group = self._metrics.group(FETCH, topic=name)
+    def make_group(name: str, topic: ConsumedTopicMeters) -> MetricGroup:
+        group = metrics.group(FETCH, topic=name)
         group.summed("bytes-consumed", topic.bytes)
         group.summed("records-consumed", topic.records)
         group.average_and_maximum("fetch-size", topic.fetch_size)
         group.ratio("records-per-request-avg", topic.records, topic.fetch_size)
         return group
+
+    metrics.add(MetricsByTopic(lambda: meters.topics, make_group))
 
 
 class PartitionMetrics:

@@ -9,7 +9,8 @@ position.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp, OffsetQuery
 from barnabas.clients.core.apis.offset_for_leader_epoch import (
@@ -18,7 +19,7 @@ from barnabas.clients.core.apis.offset_for_leader_epoch import (
     offset_for_leader_epoch_request,
     read_offset_for_leader_epoch,
 )
-from barnabas.clients.core.background import Background
+from barnabas.clients.core.background import Background, run_steps
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.group.errors import LogTruncationError, NoOffsetError, OffsetOutOfRangeError
 from barnabas.clients.group.fetch_buffer import FetchBuffer
@@ -67,14 +68,7 @@ class PositionKeeper:
 
     async def run(self) -> None:
         """Runs until cancelled."""
-        while True:
-            self._woken.clear()
-            wait_ms = self._step(self._clock.monotonic_ms())
-            try:
-                async with asyncio.timeout(wait_ms / 1000):
-                    await self._woken.wait()
-            except TimeoutError:
-                pass
+        await run_steps(self._step, self._woken, self._clock)
 
     def wake(self) -> None:
         self._woken.set()
@@ -170,7 +164,7 @@ class PositionKeeper:
         self,
         states: list[AssignedPartition],
         what: str,
-        work: Callable[[int, Stamped], "asyncio.coroutines.Coroutine[object, object, None]"],  # type: ignore[name-defined]
+        work: Callable[[int, Stamped], Coroutine[object, object, None]],
     ) -> None:
         by_node: dict[int, Stamped] = {}
         for state in states:
@@ -181,7 +175,7 @@ class PositionKeeper:
                 entry = (state, state.stamp)
                 by_node.setdefault(found[0].id, {})[state.partition] = entry
         for node_id, stamped in by_node.items():
-            self._work.run((what, node_id), lambda n=node_id, s=stamped: work(n, s))  # type: ignore[misc]
+            self._work.run((what, node_id), partial(work, node_id, stamped))
 
     async def _reset(self, node_id: int, stamped: Stamped) -> None:
         now_ms = self._clock.now_ms()

@@ -218,6 +218,7 @@ class Workers:
 
 
 POLL_SECONDS = 0.1
+# Records in work may finish before their partitions are given up.
 DRAIN_SECONDS = 30.0
 
 

@@ -17,18 +17,16 @@ no record that the new position does not account for.
 import enum
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
-
-if TYPE_CHECKING:
-    from barnabas.clients.group.metrics import PartitionMeters
+from barnabas.runtime._meter_hot import Meter
 
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?"
@@ -100,6 +98,31 @@ class Phase(enum.Enum):
     FETCHING = "fetching"
 
 
+class ConsumedTopicMeters:
+    """Records and bytes of one topic."""
+
+    __slots__ = ("bytes", "fetch_size", "records")
+
+    def __init__(self, created_ms: int) -> None:
+        self.records = Meter(created_ms)
+        self.bytes = Meter(created_ms)
+        self.fetch_size = Meter(created_ms)
+
+    def __iter__(self) -> Iterator[Meter]:
+        yield from (self.records, self.bytes, self.fetch_size)
+
+
+class PartitionMeters:
+    """Lag and lead of one assigned partition, and the meters of its topic."""
+
+    __slots__ = ("lag", "lead", "topic")
+
+    def __init__(self, topic: ConsumedTopicMeters, created_ms: int) -> None:
+        self.topic = topic
+        self.lag = Meter(created_ms)
+        self.lead = Meter(created_ms)
+
+
 @dataclass(slots=True, eq=False)
 class AssignedPartition:
     """State of one assigned partition, protected by the lock of its `SubscriptionState`."""
@@ -122,7 +145,7 @@ class AssignedPartition:
     preferred_replica: int = -1
     preferred_until_ms: int = 0
     assigned: bool = True
-    meters: "PartitionMeters | None" = None
+    meters: PartitionMeters | None = None
     """Set with the first fetched records."""
 
     @property

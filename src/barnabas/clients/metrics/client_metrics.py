@@ -7,9 +7,10 @@ units come from `catalog`.
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
+from typing import Generic, TypeVar
 
 from barnabas.clients.metrics.catalog import CATALOG, PERCENTILES, DeclaredMetric
 from barnabas.clients.metrics.metric_types import CLIENT_ID, Metric, MetricName
@@ -32,6 +33,33 @@ Read = Callable[[int], float]
 Source = Callable[[int], Iterable[Metric]]
 MIN_ROLL_S = 0.1
 PER_HOUR = 3600
+
+
+TopicMeters = TypeVar("TopicMeters")
+
+
+class MetricsByTopic(Generic[TopicMeters]):
+    """The metrics of each topic, with its name in the tag `topic`.
+
+    Args:
+        topics: Returns the current meters by topic; a topic never gets other meters.
+        make_group: Returns the metrics of one topic; called once per topic.
+    """
+
+    def __init__(
+        self,
+        topics: Callable[[], Mapping[str, TopicMeters]],
+        make_group: Callable[[str, TopicMeters], "MetricGroup"],
+    ) -> None:
+        self._topics = topics
+        self._make_group = make_group
+        self._groups: dict[str, MetricGroup] = {}
+
+    def __call__(self, now_ms: int) -> Iterator[Metric]:
+        for name, meters in self._topics().items():
+            if name not in self._groups:
+                self._groups[name] = self._make_group(name, meters)
+            yield from self._groups[name](now_ms)
 
 
 class MetricGroup:

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from barnabas.clients.core.plugins import close, configure, instance_of, is_path, load
 from barnabas.clients.metrics.metric_types import Metric
@@ -65,7 +65,7 @@ def _load_reporter(given: Any, values: Mapping[str, Any]) -> MetricsReporter:
     if not callable(getattr(reporter, "report", None)):
         raise ConfigError(f"{SETTING}={given!r}: has no method report(metrics, now_ms)")
     configure(reporter, SETTING, dict(values))
-    return reporter  # type: ignore[no-any-return]
+    return cast(MetricsReporter, reporter)
 
 
 class ReporterThread:

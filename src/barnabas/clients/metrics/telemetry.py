@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 MAX_METRICS = 2_000
 """Metrics in one push; a consumer of many partitions has more."""
+# The pause while there is no subscription, and after an error of the connection.
 RETRY_SECONDS = 30.0
 LAST_PUSH_SECONDS = 0.25
 """Longest time that `close()` of a client waits for the last push."""
@@ -55,7 +56,7 @@ class Connections(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class PushSubscription:
     """The broker's subscription: which metrics a client pushes, and how."""
 
     id: int
@@ -77,7 +78,7 @@ class TelemetryPush:
         self._connections = connections
         self._metrics = metrics
         self._instance_id = ZERO_UUID
-        self._subscription: Subscription | None = None
+        self._subscription: PushSubscription | None = None
         self._task: asyncio.Task[None] | None = None
         self._started_ms = self._pushed_ms = metrics.clock.now_ms()
         self._last: dict[MetricName, float] = {}
@@ -157,7 +158,7 @@ class TelemetryPush:
         _check(response.error_code)
         if response.client_instance_id != ZERO_UUID:
             self._instance_id = response.client_instance_id
-        self._subscription = Subscription(
+        self._subscription = PushSubscription(
             response.subscription_id,
             max(response.push_interval_ms, 1) / 1000,
             tuple(response.requested_metrics),
@@ -167,7 +168,7 @@ class TelemetryPush:
         )
 
     async def _push(
-        self, connection: ClientConnection, subscription: Subscription, *, terminating: bool
+        self, connection: ClientConnection, subscription: PushSubscription, *, terminating: bool
     ) -> None:
         request = self._request(subscription, terminating=terminating)
         response: PushTelemetryResponse = await connection.send(request)
@@ -181,7 +182,9 @@ class TelemetryPush:
             self._subscription = None
         _check(response.error_code)
 
-    def _request(self, subscription: Subscription, *, terminating: bool) -> PushTelemetryRequest:
+    def _request(
+        self, subscription: PushSubscription, *, terminating: bool
+    ) -> PushTelemetryRequest:
         now_ms = self._metrics.clock.now_ms()
         wanted = (m for m in self._metrics.read(MAX_METRICS) if subscription.wants(m.name))
         metrics = self._changes(wanted) if subscription.delta else list(wanted)

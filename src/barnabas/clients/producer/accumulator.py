@@ -342,7 +342,7 @@ class Accumulator:
 
     @property
     def empty(self) -> bool:
-        """Whether no batch is incomplete."""
+        """Whether every batch is completed."""
         return not self._incomplete
 
     def incomplete(self) -> list[ProducerBatch]:

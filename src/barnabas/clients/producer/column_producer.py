@@ -10,8 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from time import time_ns
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from barnabas.model.errors import LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.records._rows_hot import BytesColumn, RowEncoder
+from barnabas.runtime.closing import ClosesOnExit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +69,7 @@ class Deliveries:
         self._futures = [future for future in self._futures if not future.done()]
 
 
-class ColumnProducer:
+class ColumnProducer(ClosesOnExit):
     """Sends columns through a `Producer` that it owns. Thread-safe, as that producer is."""
 
     def __init__(
@@ -77,17 +77,6 @@ class ColumnProducer:
     ) -> None:
         self._producer = Producer(config, **options)
         self._core = self._producer.core
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def send(
         self,

@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from barnabas.clients.core.plugins import configure, instance_of, is_path, load
 from barnabas.clients.producer._send_hot import TopicAppender
@@ -78,4 +78,4 @@ def load_partitioner(given: Any, config: Mapping[str, object]) -> PartitionerObj
             raise ConfigError(f"{SETTING}={given!r}: the class has no method partition()")
         return None
     configure(found, SETTING, dict(config))
-    return found  # type: ignore[no-any-return]
+    return cast(PartitionerObject, found)

@@ -12,7 +12,9 @@ from barnabas.clients.producer.batch import SEQUENCES, ProducerBatch
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
 
+# The largest int16 is reserved: with it a coordinator fences a producer.
 MAX_EPOCH = 32766
+# The broker remembers the sequences of the last five batches of a producer (KAFKA-5494).
 MAX_IN_FLIGHT_PER_PARTITION = 5
 
 

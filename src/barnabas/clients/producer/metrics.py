@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from time import monotonic_ns
 from typing import Protocol
 
-from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup
-from barnabas.clients.metrics.metric_types import Metric
+from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup, MetricsByTopic
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.model.clock import Clock
 from barnabas.runtime._meter_hot import Meter
@@ -32,7 +31,7 @@ TIMES = (
 """Times of calls that wait, in nanoseconds."""
 
 
-class TopicMeters:
+class SentTopicMeters:
     """Records and bytes of one topic."""
 
     __slots__ = ("bytes", "compression", "errors", "retries", "sent")
@@ -53,7 +52,7 @@ class ProducerMeters:
 
     def __init__(self, clock: Clock, *, debug: bool = False) -> None:
         self._clock = clock
-        self.topics: dict[str, TopicMeters] = {}
+        self.topics: dict[str, SentTopicMeters] = {}
         self.batch_size = Meter()
         self.queue_time = Meter()
         self.record_size = Meter()
@@ -72,10 +71,10 @@ class ProducerMeters:
         for topic in self.topics.values():
             yield from topic
 
-    def topic(self, name: str) -> TopicMeters:
+    def topic(self, name: str) -> SentTopicMeters:
         found = self.topics.get(name)
         if found is None:
-            found = TopicMeters(self._clock.monotonic_ms())
+            found = SentTopicMeters(self._clock.monotonic_ms())
             # A new dictionary: another thread may be reading the old one.
             self.topics = {**self.topics, name: found}
         return found
@@ -143,7 +142,7 @@ def add_producer_metrics(
     group.gauge("metadata-age", lambda: metadata_age_ms() / 1000)
     group.gauge("requests-in-flight", in_flight)
     metrics.add(group)
-    metrics.add(_TopicMetrics(metrics, meters))
+    metrics.add(_topic_metrics(metrics, meters))
 
 
 def _add_buffer(group: MetricGroup, meters: ProducerMeters, memory: Memory) -> None:
@@ -175,25 +174,16 @@ def _add_sender(group: MetricGroup, meters: ProducerMeters) -> None:
         group.percentiles("request-latency", meters.latencies, MS)
 
 
-class _TopicMetrics:
-    """The metrics of each topic, with its name in the tag `topic`."""
-
-    def __init__(self, metrics: ClientMetrics, meters: ProducerMeters) -> None:
-        self._metrics = metrics
-        self._meters = meters
-        self._groups: dict[str, MetricGroup] = {}
-
-    def __call__(self, now_ms: int) -> Iterator[Metric]:
-        for name, topic in self._meters.topics.items():
-            if name not in self._groups:
-                self._groups[name] = self._group(name, topic)
-            yield from self._groups[name](now_ms)
-
-    def _group(self, name: str, topic: TopicMeters) -> MetricGroup:
-        group = self._metrics.group("producer-topic-metrics", topic=name)
+def _topic_metrics(
+    metrics: ClientMetrics, meters: ProducerMeters
+) -> MetricsByTopic[SentTopicMeters]:
+    def make_group(name: str, topic: SentTopicMeters) -> MetricGroup:
+        group = metrics.group("producer-topic-metrics", topic=name)
         group.summed("byte", topic.bytes)
         group.average("compression-rate", topic.compression, 1 / RATIO)
         group.summed("record-send", topic.sent)
         group.summed("record-retry", topic.retries)
         group.summed("record-error", topic.errors)
         return group
+
+    return MetricsByTopic(lambda: meters.topics, make_group)

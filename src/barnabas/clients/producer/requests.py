@@ -19,7 +19,7 @@ from barnabas.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
-from barnabas.wire.primitives import Part, uvarint
+from barnabas.wire.primitives import Part, join_parts, uvarint
 
 LAST_PRODUCE_BY_NAME = 12
 _LENGTH = struct.Struct(">i")
@@ -128,6 +128,6 @@ def records_length(size: int, version: int) -> bytes:
 def _split_around(parts: list[Part], records: bytearray, version: int) -> tuple[bytearray, bytes]:
     """Returns the bytes before the length of the records, and the bytes after the records."""
     index_of_records = next(index for index, part in enumerate(parts) if part is records)
-    head = bytearray().join(parts[:index_of_records])  # type: ignore[arg-type]
-    tail = b"".join(parts[index_of_records + 1 :])  # type: ignore[arg-type]
+    head = bytearray(join_parts(parts[:index_of_records]))
+    tail = join_parts(parts[index_of_records + 1 :])
     return head[: -len(records_length(len(records), version))], tail

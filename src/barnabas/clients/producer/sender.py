@@ -38,6 +38,7 @@ from barnabas.wire.messages.produce import (
 )
 
 PRODUCER_ID = "producer id"
+# The value of the Java client for a producer without transactions.
 NO_TRANSACTION_TIMEOUT = 2**31 - 1
 IDLE_CHECK_MS = 1000
 MIN_REFRESH_MS = 100

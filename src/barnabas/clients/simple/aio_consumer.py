@@ -5,8 +5,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from barnabas.clients.core.apis.fetch import FetchTarget
 from barnabas.clients.core.apis.offset_commit import (
@@ -40,6 +39,7 @@ from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
+from barnabas.runtime.closing import AsyncClosesOnExit
 from barnabas.wire.message import Message
 from barnabas.wire.messages.fetch import FetchRequest
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class SimpleConsumer:
+class SimpleConsumer(AsyncClosesOnExit):
     """Reads partitions by offset, inside a running event loop. Any number of tasks may use it.
 
     Args:
@@ -79,17 +79,6 @@ class SimpleConsumer:
         self._client.allow_auto_create(False)
         self._timeout_s: float = values["default.api.timeout.ms"] / 1000
         self._settings = SimpleFetchSettings.from_values(values)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """Closes all connections. The consumer cannot be used afterwards."""
@@ -167,7 +156,10 @@ class SimpleConsumer:
         Raises:
             BrokerError: UNKNOWN_MEMBER_ID while the group has members.
         """
-        positions = {tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()}
+        positions = {
+            topic_partition: OffsetAndMetadata(offset)
+            for topic_partition, offset in offsets.items()
+        }
         request = offset_commit_request(GroupMetadata(group), positions)
 
         async def attempt() -> None:
@@ -221,7 +213,11 @@ class SimpleConsumer:
         deadline_s = self._deadline(timeout)
 
         async def attempt() -> None:
-            pending = {tp: offset for tp, offset in wanted.items() if tp not in found}
+            pending = {
+                topic_partition: offset
+                for topic_partition, offset in wanted.items()
+                if topic_partition not in found
+            }
             plans = await self._plans(pending, fetch_size, deadline_s)
             results = await asyncio.gather(
                 *(self._fetch_from(node_id, plan) for node_id, plan in plans.items())

@@ -8,8 +8,7 @@ an error for the caller, who decides where to continue.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 
 from barnabas.clients.core.apis.fetch import FetchTarget
 from barnabas.clients.core.apis.offset_commit import (
@@ -44,6 +43,7 @@ from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.records.record import Record
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.wire.messages.fetch import FetchRequest
 from barnabas.wire.messages.offset_commit import OffsetCommitRequest
 from barnabas.wire.messages.offset_fetch import OffsetFetchRequest
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class SimpleConsumer:
+class SimpleConsumer(ClosesOnExit):
     """Reads partitions by offset. One thread at a time may use it; close it, or use `with`.
 
     Args:
@@ -82,17 +82,6 @@ class SimpleConsumer:
         self._router = BlockingRouter(ClientOptions.from_values(values))
         self._timeout_s: float = values["default.api.timeout.ms"] / 1000
         self._settings = SimpleFetchSettings.from_values(values)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Closes all connections. The consumer cannot be used afterwards."""
@@ -189,7 +178,10 @@ class SimpleConsumer:
         Raises:
             BrokerError: UNKNOWN_MEMBER_ID while the group has members.
         """
-        positions = {tp: OffsetAndMetadata(offset) for tp, offset in offsets.items()}
+        positions = {
+            topic_partition: OffsetAndMetadata(offset)
+            for topic_partition, offset in offsets.items()
+        }
         request = offset_commit_request(GroupMetadata(group), positions)
 
         def attempt(_: float) -> None:
@@ -245,11 +237,19 @@ class SimpleConsumer:
         wanted = {as_topic_partition(given): offset for given, offset in offsets.items()}
 
         def attempt(left_s: float) -> None:
-            pending = {tp: offset for tp, offset in wanted.items() if tp not in found}
+            pending = {
+                topic_partition: offset
+                for topic_partition, offset in wanted.items()
+                if topic_partition not in found
+            }
             for connection, plan in self._plans(pending, fetch_size):
                 results = self._fetch_from(connection, plan, left_s)
                 moved = [error for error in results.values() if _has_moved(error)]
-                found.update((tp, one) for tp, one in results.items() if not _has_moved(one))
+                found.update(
+                    (topic_partition, one)
+                    for topic_partition, one in results.items()
+                    if not _has_moved(one)
+                )
                 for topic_partition in results.keys() - found.keys():
                     self._router.forget_leader(topic_partition)
                 if moved:

@@ -50,22 +50,24 @@ class ClusterService:
         snapshot = await self._snapshots.current()
         return [
             ReassignmentItem(
-                topic=tp.topic,
-                partition=tp.partition,
+                topic=topic_partition.topic,
+                partition=topic_partition.partition,
                 replicas=list(item.replicas),
                 adding=list(item.adding),
                 removing=list(item.removing),
-                copied=copied_share(tp, item, snapshot),
+                copied=copied_share(topic_partition, item, snapshot),
             )
-            for tp, item in sorted(found.items())
+            for topic_partition, item in sorted(found.items())
         ]
 
     async def reassign(self, body: ReassignmentBody) -> None:
         """Starts a reassignment, or cancels it if there are no replicas."""
-        tp = TopicPartition(body.topic, body.partition)
+        topic_partition = TopicPartition(body.topic, body.partition)
         if body.replicas is not None and len(set(body.replicas)) != len(body.replicas):
             raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a broker is listed twice")
-        (await self._link.admin.alter_partition_reassignments({tp: body.replicas})).check()
+        (
+            await self._link.admin.alter_partition_reassignments({topic_partition: body.replicas})
+        ).check()
         self._snapshots.discard()
 
     async def elect(self, body: ElectionBody) -> ElectionResult:
@@ -75,8 +77,8 @@ class ClusterService:
         results = await self._link.admin.elect_leaders(kind, wanted)
         self._snapshots.discard()
         errors = {
-            str(tp): str(error)
-            for tp, error in results.errors.items()
+            str(topic_partition): str(error)
+            for topic_partition, error in results.errors.items()
             if not (isinstance(error, BrokerError) and error.code is ErrorCode.ELECTION_NOT_NEEDED)
         }
         return ElectionResult(elected=len(results.ok), errors=errors)
@@ -130,13 +132,15 @@ class ClusterService:
         return [TopicPartition(topic.name, item.partition) for item in topic.partitions]
 
 
-def copied_share(tp: TopicPartition, item: Reassignment, snapshot: ClusterSnapshot) -> float | None:
+def copied_share(
+    topic_partition: TopicPartition, item: Reassignment, snapshot: ClusterSnapshot
+) -> float | None:
     """Returns the share of bytes that the slowest new replica has, from the log directories."""
     sizes: dict[int, int] = {}
     for broker, directories in snapshot.log_dirs.items():
         for directory in directories:
             with contextlib.suppress(KeyError):
-                sizes[broker] = directory.replicas[tp].size_bytes
+                sizes[broker] = directory.replicas[topic_partition].size_bytes
     complete = [broker for broker in item.replicas if broker not in item.adding]
     old = max((sizes.get(broker, 0) for broker in complete), default=0)
     if not item.adding or old == 0:

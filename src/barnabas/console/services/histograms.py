@@ -35,7 +35,11 @@ class HistogramService:
             if item.leader is not None
         ][:MAX_PARTITIONS]
         starts, ends = await self._offsets(led, EARLIEST), await self._offsets(led, LATEST)
-        filled = [tp for tp in led if ends.get(tp, 0) > starts.get(tp, 0)]
+        filled = [
+            topic_partition
+            for topic_partition in led
+            if ends.get(topic_partition, 0) > starts.get(topic_partition, 0)
+        ]
         first = start_ms if start_ms is not None else await self._first_time(filled, starts)
         last = end_ms if end_ms is not None else await self._last_time(filled)
         if first is None or last is None or not filled or last < first:
@@ -46,7 +50,10 @@ class HistogramService:
         async def position(time_ms: int) -> int:
             async with limit:
                 found = await self._offsets(filled, OffsetSpec.at(time_ms))
-            return sum(max(found.get(tp, ends[tp]), starts[tp]) for tp in filled)
+            return sum(
+                max(found.get(topic_partition, ends[topic_partition]), starts[topic_partition])
+                for topic_partition in filled
+            )
 
         positions = await asyncio.gather(*(position(edge) for edge in edges))
         return Histogram(
@@ -67,13 +74,17 @@ class HistogramService:
         if not partitions:
             return {}
         found = (await self._link.admin.list_offsets(dict.fromkeys(partitions, spec))).ok
-        return {tp: item.offset for tp, item in found.items() if item.offset is not None}
+        return {
+            topic_partition: item.offset
+            for topic_partition, item in found.items()
+            if item.offset is not None
+        }
 
     async def _first_time(self, filled: list[TopicPartition], starts: Offsets) -> int | None:
         """Returns the smallest timestamp of the first records."""
         if not filled:
             return None
-        wanted = {tp: starts[tp] for tp in filled}
+        wanted = {topic_partition: starts[topic_partition] for topic_partition in filled}
         found = await self._link.simple_consumer.fetch_many(wanted, _FIRST_FETCH_BYTES)
         times = []
         for batches in found.values():

@@ -91,18 +91,18 @@ class TopicService:
         ends = (await admin.list_offsets(dict.fromkeys(led, LATEST))).ok if led else {}
         items = []
         for item in shown:
-            tp = TopicPartition(name, item.partition)
-            start, end = starts.get(tp), ends.get(tp)
+            topic_partition = TopicPartition(name, item.partition)
+            start, end = starts.get(topic_partition), ends.get(topic_partition)
             high = None if end is None else end.offset
             items.append(
                 PartitionDetail(
                     partition=item.partition,
                     leader=item.leader,
                     leader_epoch=item.leader_epoch,
-                    replicas=replicas_of(item, tp, snapshot),
+                    replicas=replicas_of(item, topic_partition, snapshot),
                     log_start_offset=None if start is None else start.offset,
                     high_watermark=high,
-                    groups=self._positions(tp, high),
+                    groups=self._positions(topic_partition, high),
                 )
             )
         return ListPage(
@@ -149,7 +149,9 @@ class TopicService:
             return DeletedRecords(log_start_offsets={})
         results = (await self._link.admin.delete_records(before)).check()
         return DeletedRecords(
-            log_start_offsets={tp.partition: offset for tp, offset in results.items()}
+            log_start_offsets={
+                topic_partition.partition: offset for topic_partition, offset in results.items()
+            }
         )
 
     async def _found(self, snapshot: ClusterSnapshot, name: str) -> TopicDescription:
@@ -160,10 +162,10 @@ class TopicService:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
         return await self._link.admin.describe_topic(name)  # created a moment ago, or unknown
 
-    def _positions(self, tp: TopicPartition, high: int | None) -> list[GroupPosition]:
+    def _positions(self, topic_partition: TopicPartition, high: int | None) -> list[GroupPosition]:
         found = []
         for group, offsets in sorted(self._rates.committed.items()):
-            offset = offsets.get(tp)
+            offset = offsets.get(topic_partition)
             if offset is not None:
                 lag = max((high or 0) - offset, 0)
                 found.append(GroupPosition(group=group, offset=offset, lag=lag))
@@ -210,16 +212,17 @@ def summary_of(
 
 
 def replicas_of(
-    item: PartitionDescription, tp: TopicPartition, snapshot: ClusterSnapshot
+    item: PartitionDescription, topic_partition: TopicPartition, snapshot: ClusterSnapshot
 ) -> list[ReplicaDetail]:
     """Returns the replicas in order of preference, with size and lag from the log directories."""
     live = {node.id for node in snapshot.cluster.brokers}
     found = []
     for broker in item.replicas:
         infos = [
-            directory.replicas[tp]
+            directory.replicas[topic_partition]
             for directory in snapshot.log_dirs.get(broker, ())
-            if tp in directory.replicas and not directory.replicas[tp].future
+            if topic_partition in directory.replicas
+            and not directory.replicas[topic_partition].future
         ]
         info = infos[0] if infos else None
         found.append(

@@ -35,7 +35,9 @@ class TransactionService:
                     coordinator=item.coordinator,
                     started_ms=None if detail is None else detail.started_ms,
                     timeout_ms=None if detail is None else detail.timeout_ms,
-                    partitions=[] if detail is None else [str(tp) for tp in detail.partitions],
+                    partitions=[]
+                    if detail is None
+                    else [str(topic_partition) for topic_partition in detail.partitions],
                 )
             )
         return sorted(items, key=lambda item: (item.started_ms is None, item.transactional_id))
@@ -55,11 +57,11 @@ class TransactionService:
         for start in range(0, len(partitions), _ONE_PARTITION_BATCH):
             part = partitions[start : start + _ONE_PARTITION_BATCH]
             described = (await self._link.admin.describe_producers(part)).ok
-            for tp, producers in described.items():
+            for topic_partition, producers in described.items():
                 found += [
                     HangingItem(
-                        topic=tp.topic,
-                        partition=tp.partition,
+                        topic=topic_partition.topic,
+                        partition=topic_partition.partition,
                         producer_id=item.producer_id,
                         producer_epoch=item.producer_epoch,
                         coordinator_epoch=item.coordinator_epoch or 0,
@@ -68,7 +70,7 @@ class TransactionService:
                     )
                     for item in producers
                     if item.transaction_start_offset is not None
-                    and (tp, item.producer_id) not in known
+                    and (topic_partition, item.producer_id) not in known
                 ]
         return found
 
@@ -87,4 +89,8 @@ class TransactionService:
         listed = [item for item in await admin.list_transactions() if item.state != "Empty"]
         names = [item.transactional_id for item in listed]
         found = (await admin.describe_transactions(names)).ok if names else {}
-        return {(tp, item.producer_id) for item in found.values() for tp in item.partitions}
+        return {
+            (topic_partition, item.producer_id)
+            for item in found.values()
+            for topic_partition in item.partitions
+        }

@@ -1,5 +1,6 @@
 """The ZooKeeper tree, read-only. The data of nodes with credentials is not read."""
 
+from barnabas import zk
 from barnabas.console.models.cluster import TreeNode
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -45,7 +46,5 @@ class ZooKeeperService:
                 ErrorCode.RESOURCE_NOT_FOUND, "the console was started without --zookeeper"
             )
         if self._tree is None:
-            from barnabas.zk.kazoo_tree import connect  # the optional extra zookeeper
-
-            self._tree = await connect(self._address, connect_timeout_s=_CONNECT_S)
+            self._tree = await zk.connect(self._address, connect_timeout_s=_CONNECT_S)
         return self._tree

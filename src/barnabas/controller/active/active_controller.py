@@ -65,10 +65,11 @@ class ActiveController:
         """
         context = self._epoch_state.context
         await self.leaderships.remove_from_isr(
-            (tp, member)
-            for tp, leadership in list(context.leadership.items())
+            (topic_partition, member)
+            for topic_partition, leadership in list(context.leadership.items())
             for member in leadership.isr
-            if not context.is_online(tp, member) and not context.is_being_deleted(tp)
+            if not context.is_online(topic_partition, member)
+            and not context.is_being_deleted(topic_partition)
         )
         self._epoch_state.flush()
 
@@ -86,15 +87,15 @@ class ActiveController:
 
     def _start_states(self) -> None:
         context = self._epoch_state.context
-        for tp in context.partitions():
-            led = context.has_online_leader(tp)
+        for topic_partition in context.partitions():
+            led = context.has_online_leader(topic_partition)
             known = PartitionStatus.ONLINE if led else PartitionStatus.OFFLINE
-            status = known if tp in context.leadership else PartitionStatus.NEW
-            context.start_partition(tp, status)
-            for broker_id in context.assignment(tp).replicas:
-                online = context.is_online(tp, broker_id)
+            status = known if topic_partition in context.leadership else PartitionStatus.NEW
+            context.start_partition(topic_partition, status)
+            for broker_id in context.assignment(topic_partition).replicas:
+                online = context.is_online(topic_partition, broker_id)
                 found = ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
-                context.start_replica((tp, broker_id), found)
+                context.start_replica((topic_partition, broker_id), found)
 
     def _restarted_members(self) -> dict[TopicPartition, set[BrokerId]]:
         """Returns ISR members that registered after their partition state was last written.
@@ -106,13 +107,15 @@ class ActiveController:
         """
         context, changed_at = self._epoch_state.context, self._epoch_state.states.changed_at
         returned: dict[TopicPartition, set[BrokerId]] = {}
-        for tp, leadership in context.leadership.items():
-            if len(context.assignment(tp).replicas) == 1 or context.is_being_deleted(tp):
+        for topic_partition, leadership in context.leadership.items():
+            if len(context.assignment(topic_partition).replicas) == 1 or context.is_being_deleted(
+                topic_partition
+            ):
                 continue
             for member in leadership.isr:
                 broker = context.brokers.get(member)
-                if broker is not None and broker.broker_epoch > changed_at[tp]:
-                    returned.setdefault(tp, set()).add(member)
+                if broker is not None and broker.broker_epoch > changed_at[topic_partition]:
+                    returned.setdefault(topic_partition, set()).add(member)
         return returned
 
     def _on_reply(self, broker_id: BrokerId, command: Command, reply: ControlReply) -> None:

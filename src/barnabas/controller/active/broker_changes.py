@@ -71,18 +71,18 @@ class BrokerChanges:
         batch.update_metadata([])
         batch.full_metadata(added)
         await self.replicas_came_online(context.replicas_on(added))
-        waiting = {tp.topic for tp, _ in context.replicas_on(added)}
+        waiting = {topic_partition.topic for topic_partition, _ in context.replicas_on(added)}
         await self._deletion.resume(waiting & context.blocked_deletions)
 
     async def replicas_came_online(self, replicas: Collection[Replica]) -> None:
         """Send replicas their roles, then elect leaders where a candidate exists now."""
         context, batch = self._epoch_state.context, self._epoch_state.batch
-        for tp, broker_id in replicas:
-            if context.is_being_deleted(tp):
+        for topic_partition, broker_id in replicas:
+            if context.is_being_deleted(topic_partition):
                 continue
-            context.move_replica((tp, broker_id), ReplicaStatus.ONLINE)
-            if tp in context.leadership:
-                batch.leader_and_isr([broker_id], tp)
+            context.move_replica((topic_partition, broker_id), ReplicaStatus.ONLINE)
+            if topic_partition in context.leadership:
+                batch.leader_and_isr([broker_id], topic_partition)
         await self._leaderships.bring_online()
         self._epoch_state.flush()
 
@@ -103,20 +103,26 @@ class BrokerChanges:
         """Elect new leaders where lost replicas led; remove lost replicas from the other ISRs."""
         context = self._epoch_state.context
         leaderless = [
-            tp
-            for tp in {tp for tp, _ in lost}
-            if context.partition_status(tp) is PartitionStatus.ONLINE
-            and not context.has_online_leader(tp)
-            and not context.is_being_deleted(tp)
+            topic_partition
+            for topic_partition in {topic_partition for topic_partition, _ in lost}
+            if context.partition_status(topic_partition) is PartitionStatus.ONLINE
+            and not context.has_online_leader(topic_partition)
+            and not context.is_being_deleted(topic_partition)
         ]
-        for tp in leaderless:
-            context.move_partition(tp, PartitionStatus.OFFLINE)
+        for topic_partition in leaderless:
+            context.move_partition(topic_partition, PartitionStatus.OFFLINE)
         await self._leaderships.bring_online()
         self._deletion.brokers_died(lost)
         await self._leaderships.remove_from_isr(
-            (tp, broker_id) for tp, broker_id in lost if not context.is_being_deleted(tp)
+            (topic_partition, broker_id)
+            for topic_partition, broker_id in lost
+            if not context.is_being_deleted(topic_partition)
         )
-        still_leaderless = (tp for tp in leaderless if not context.has_online_leader(tp))
+        still_leaderless = (
+            topic_partition
+            for topic_partition in leaderless
+            if not context.has_online_leader(topic_partition)
+        )
         self._epoch_state.batch.update_metadata(still_leaderless)
         self._epoch_state.flush()
 
@@ -159,20 +165,32 @@ class ControlledShutdown:
         context = self._epoch_state.context
         context.shutting_down.add(broker_id)
         replicated = [
-            tp
-            for tp, _ in context.replicas_on([broker_id])
-            if len(context.assignment(tp).replicas) > 1
-            and tp in context.leadership
-            and not context.is_being_deleted(tp)
+            topic_partition
+            for topic_partition, _ in context.replicas_on([broker_id])
+            if len(context.assignment(topic_partition).replicas) > 1
+            and topic_partition in context.leadership
+            and not context.is_being_deleted(topic_partition)
         ]
-        led = [tp for tp in replicated if context.leadership[tp].leader == broker_id]
+        led = [
+            topic_partition
+            for topic_partition in replicated
+            if context.leadership[topic_partition].leader == broker_id
+        ]
         await self._leaderships.elect(led, ElectionKind.CONTROLLED_SHUTDOWN)
-        remaining = [tp for tp in led if context.leadership[tp].leader == broker_id]
-        followed = [tp for tp in replicated if tp not in remaining]
+        remaining = [
+            topic_partition
+            for topic_partition in led
+            if context.leadership[topic_partition].leader == broker_id
+        ]
+        followed = [
+            topic_partition for topic_partition in replicated if topic_partition not in remaining
+        ]
         # Stopped first: a replica that continues to fetch would join the ISR again.
-        for tp in followed:
-            self._epoch_state.batch.stop_replica(broker_id, tp, delete=False)
-        await self._leaderships.remove_from_isr((tp, broker_id) for tp in followed)
+        for topic_partition in followed:
+            self._epoch_state.batch.stop_replica(broker_id, topic_partition, delete=False)
+        await self._leaderships.remove_from_isr(
+            (topic_partition, broker_id) for topic_partition in followed
+        )
         self._epoch_state.flush()
         _log.info("broker %d shuts down, still leads %d partitions", broker_id, len(remaining))
         return remaining
@@ -213,7 +231,9 @@ class LogDirFailures:
             return
         context = self._epoch_state.context
         failed = [
-            tp for tp, code in reply.partitions.items() if code is ErrorCode.KAFKA_STORAGE_ERROR
+            topic_partition
+            for topic_partition, code in reply.partitions.items()
+            if code is ErrorCode.KAFKA_STORAGE_ERROR
         ]
         recovered = [
             state.topic_partition
@@ -230,11 +250,16 @@ class LogDirFailures:
         async def settle() -> None:
             context = self._epoch_state.context
             lost = [
-                (tp, broker_id)
-                for tp in failed
-                if context.knows(tp) and (tp, broker_id) not in context.failed_replicas
+                (topic_partition, broker_id)
+                for topic_partition in failed
+                if context.knows(topic_partition)
+                and (topic_partition, broker_id) not in context.failed_replicas
             ]
-            back = [(tp, broker_id) for tp in recovered if context.knows(tp)]
+            back = [
+                (topic_partition, broker_id)
+                for topic_partition in recovered
+                if context.knows(topic_partition)
+            ]
             context.failed_replicas.update(lost)
             context.failed_replicas.difference_update(back)
             if lost:
@@ -249,7 +274,7 @@ class LogDirFailures:
 
     def _ask(self, brokers: set[BrokerId]) -> None:
         context = self._epoch_state.context
-        for tp, broker_id in context.replicas_on(brokers & context.brokers.keys()):
-            if tp in context.leadership:
-                self._epoch_state.batch.leader_and_isr([broker_id], tp)
+        for topic_partition, broker_id in context.replicas_on(brokers & context.brokers.keys()):
+            if topic_partition in context.leadership:
+                self._epoch_state.batch.leader_and_isr([broker_id], topic_partition)
         self._epoch_state.flush()

@@ -84,9 +84,10 @@ class ControllerContext:
 
     def reassigning(self) -> list[TopicPartition]:
         return [
-            tp
-            for tp in self.partitions()
-            if self.assignment(tp).is_reassigning and not self.is_being_deleted(tp)
+            topic_partition
+            for topic_partition in self.partitions()
+            if self.assignment(topic_partition).is_reassigning
+            and not self.is_being_deleted(topic_partition)
         ]
 
     # Brokers and replicas

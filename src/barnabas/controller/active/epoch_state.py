@@ -23,7 +23,7 @@ from barnabas.model.control import (
 )
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.runtime.metrics import Histogram
-from barnabas.zk.tree import MetadataTree, Watch, WatchEvent
+from barnabas.zk.tree import MetadataTree, NoNodeError, Stat, Watch, WatchEvent
 
 _States = dict[TopicPartition, PartitionState]
 
@@ -57,7 +57,10 @@ class CommandBatch:
         self, partitions: Iterable[TopicPartition], brokers: Iterable[BrokerId] | None = None
     ) -> None:
         """Send partition metadata and the live brokers to `brokers` (default: all brokers)."""
-        states = {tp: self._context.partition_state(tp) for tp in partitions}
+        states = {
+            topic_partition: self._context.partition_state(topic_partition)
+            for topic_partition in partitions
+        }
         for broker_id in self._context.brokers if brokers is None else brokers:
             self._metadata.setdefault(broker_id, {}).update(states)
 
@@ -95,7 +98,9 @@ class CommandBatch:
             commands.append(LeaderAndIsrCommand(*head, tuple(roles.values()), live))
         metadata = self._metadata.get(broker.broker_id)
         if metadata is not None:
-            ids = {tp.topic: state.topic_id for tp, state in metadata.items()}
+            ids = {
+                topic_partition.topic: state.topic_id for topic_partition, state in metadata.items()
+            }
             states = tuple(metadata.values())
             full = broker.broker_id in self._full
             commands.append(UpdateMetadataCommand(*head, states, live, ids, full))
@@ -206,6 +211,20 @@ class ControllerEpochState:
             self.submit(key, run)
 
         return fired
+
+    async def read_request(
+        self, key: str, path: str, run: Callable[[], Awaitable[None]]
+    ) -> tuple[bytes, Stat] | None:
+        """Returns a node that an older tool writes to request an operation; None without a request.
+
+        Queues `run` when the node is written next.
+        """
+        if await self.tree.exists(path, self.watch(key, run)) is None:
+            return None
+        try:
+            return await self.tree.get(path)
+        except NoNodeError:
+            return None
 
     def flush(self) -> None:
         """Send the collected commands."""

@@ -35,6 +35,7 @@ _MAX_OPS = 500
 _MAX_BYTES = 500_000
 """A multi is one ZooKeeper packet, which must stay below 1 MiB."""
 _OP_OVERHEAD = 64
+# A cluster may have 100,000 partitions: not all reads are in flight at once.
 _READS_AT_ONCE = 256
 
 
@@ -151,44 +152,78 @@ class PartitionStates:
         found: dict[TopicPartition, LeaderAndIsr] = {}
         for start in range(0, len(wanted), _READS_AT_ONCE):
             chunk = wanted[start : start + _READS_AT_ONCE]
-            states = await asyncio.gather(*(self._read_one(tp) for tp in chunk))
-            found |= {tp: state for tp, state in zip(chunk, states, strict=True) if state}
+            states = await asyncio.gather(
+                *(self._read_one(topic_partition) for topic_partition in chunk)
+            )
+            found |= {
+                topic_partition: state
+                for topic_partition, state in zip(chunk, states, strict=True)
+                if state
+            }
         return found
 
     async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
         """Create state nodes and their parents; existing states are returned as conflicts."""
         writes: dict[Hashable, Sequence[Op]] = {}
-        for tp, state in states.items():
-            writes.setdefault(tp.topic, [CreateOp(paths.topic_partitions(tp.topic))])
-            writes[tp] = [CreateOp(paths.partition(tp)), self._create_op(tp, state)]
+        for topic_partition, state in states.items():
+            writes.setdefault(
+                topic_partition.topic, [CreateOp(paths.topic_partitions(topic_partition.topic))]
+            )
+            writes[topic_partition] = [
+                CreateOp(paths.partition(topic_partition)),
+                self._create_op(topic_partition, state),
+            ]
         outcome = await self._fenced.write_each(writes)
-        refused = [tp for tp in states if isinstance(outcome[tp], TreeError)]
+        refused = [
+            topic_partition
+            for topic_partition in states
+            if isinstance(outcome[topic_partition], TreeError)
+        ]
         if refused:
             # The parent may exist without the state: older writers create them separately.
-            alone = {tp: [self._create_op(tp, states[tp])] for tp in refused}
+            alone = {
+                topic_partition: [self._create_op(topic_partition, states[topic_partition])]
+                for topic_partition in refused
+            }
             second = await self._fenced.write_each(alone)
-            refused = [tp for tp in refused if isinstance(second[tp], TreeError)]
-        done = {tp: state for tp, state in states.items() if tp not in refused}
+            refused = [
+                topic_partition
+                for topic_partition in refused
+                if isinstance(second[topic_partition], TreeError)
+            ]
+        done = {
+            topic_partition: state
+            for topic_partition, state in states.items()
+            if topic_partition not in refused
+        }
         return ConditionalWrites(done, refused)
 
     async def update(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
         """Update states whose version is unchanged; returns them with their new version."""
         writes = {
-            tp: [SetOp(paths.partition_state(tp), self._encode(state), state.partition_epoch)]
-            for tp, state in states.items()
+            topic_partition: [
+                SetOp(
+                    paths.partition_state(topic_partition),
+                    self._encode(state),
+                    state.partition_epoch,
+                )
+            ]
+            for topic_partition, state in states.items()
         }
         outcome = await self._fenced.write_each(writes)
         done: dict[TopicPartition, LeaderAndIsr] = {}
         refused: list[TopicPartition] = []
-        for tp, result in outcome.items():
+        for topic_partition, result in outcome.items():
             if isinstance(result, NodeError):
-                refused.append(tp)
+                refused.append(topic_partition)
             elif isinstance(result, TreeError):
                 raise result
             else:
                 stat = result[0]
                 assert isinstance(stat, Stat)
-                done[tp] = replace(states[tp], partition_epoch=stat.version)
+                done[topic_partition] = replace(
+                    states[topic_partition], partition_epoch=stat.version
+                )
         return ConditionalWrites(done, refused)
 
     def _create_op(self, topic_partition: TopicPartition, state: LeaderAndIsr) -> CreateOp:

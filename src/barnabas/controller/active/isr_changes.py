@@ -35,12 +35,12 @@ class IsrChanges:
         replies: _Replies = {}
         accepted: dict[TopicPartition, LeaderAndIsr] = {}
         for change in changes:
-            tp = change.topic_partition
+            topic_partition = change.topic_partition
             error, new = self._validate(broker_id, change)
             if new is not None:
-                accepted[tp] = new
+                accepted[topic_partition] = new
             else:
-                replies[tp] = self._reply(tp, error)
+                replies[topic_partition] = self._reply(topic_partition, error)
         replies |= await self._write(accepted)
         return replies
 
@@ -56,7 +56,7 @@ class IsrChanges:
             except NoNodeError:
                 continue
             changed.update(PartitionListNode.decode(data).partitions)
-        known = [tp for tp in changed if context.knows(tp)]
+        known = [topic_partition for topic_partition in changed if context.knows(topic_partition)]
         context.leadership.update(await self._epoch_state.states.read(known))
         await self._announce(known)
         await self._epoch_state.fenced.delete_all(
@@ -67,14 +67,18 @@ class IsrChanges:
         self, sender: BrokerId, change: AlterPartitionChange
     ) -> tuple[ErrorCode, LeaderAndIsr | None]:
         context = self._epoch_state.context
-        tp = change.topic_partition
-        if not context.knows(tp) or tp not in context.leadership or context.is_being_deleted(tp):
+        topic_partition = change.topic_partition
+        if (
+            not context.knows(topic_partition)
+            or topic_partition not in context.leadership
+            or context.is_being_deleted(topic_partition)
+        ):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
-        if change.topic_id not in (ZERO_UUID, context.topic_ids[tp.topic]):
+        if change.topic_id not in (ZERO_UUID, context.topic_ids[topic_partition.topic]):
             return ErrorCode.UNKNOWN_TOPIC_ID, None
         epochs = {b: broker.broker_epoch for b, broker in context.brokers.items()}
         eligible = EligibleBrokers(epochs, frozenset(context.shutting_down))
-        return validate_isr_change(sender, change, context.leadership[tp], eligible)
+        return validate_isr_change(sender, change, context.leadership[topic_partition], eligible)
 
     async def _write(self, accepted: dict[TopicPartition, LeaderAndIsr]) -> _Replies:
         if not accepted:
@@ -84,9 +88,12 @@ class IsrChanges:
         context.leadership.update(written.done)
         if written.refused:
             context.leadership.update(await states.read(written.refused))
-        replies = {tp: self._reply(tp, ErrorCode.NONE) for tp in written.done}
-        for tp in written.refused:
-            replies[tp] = AlterPartitionReply(ErrorCode.INVALID_UPDATE_VERSION)
+        replies = {
+            topic_partition: self._reply(topic_partition, ErrorCode.NONE)
+            for topic_partition in written.done
+        }
+        for topic_partition in written.refused:
+            replies[topic_partition] = AlterPartitionReply(ErrorCode.INVALID_UPDATE_VERSION)
         await self._announce(list(written.done))
         return replies
 

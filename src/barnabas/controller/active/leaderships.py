@@ -32,6 +32,7 @@ from barnabas.zk.tree import DeleteOp, NoNodeError
 from barnabas.zk.znodes import PartitionListNode
 
 _log = logging.getLogger(__name__)
+# A leader may change the ISR at the same time; each attempt decides from the new state.
 _ATTEMPTS = 5
 _Decisions = dict[TopicPartition, LeaderAndIsr]
 _Errors = dict[TopicPartition, ErrorCode]
@@ -46,10 +47,16 @@ class Leaderships:
     async def bring_online(self) -> None:
         """Elect a leader for every partition without one, where a candidate exists."""
         context = self._epoch_state.context
-        wanted = [tp for tp in context.partitions() if not context.is_being_deleted(tp)]
+        wanted = [
+            topic_partition
+            for topic_partition in context.partitions()
+            if not context.is_being_deleted(topic_partition)
+        ]
         by_status: dict[PartitionStatus, list[TopicPartition]] = {}
-        for tp in wanted:
-            by_status.setdefault(context.partition_status(tp), []).append(tp)
+        for topic_partition in wanted:
+            by_status.setdefault(context.partition_status(topic_partition), []).append(
+                topic_partition
+            )
         await self.initialize(by_status.get(PartitionStatus.NEW, ()))
         await self.elect(by_status.get(PartitionStatus.OFFLINE, ()), ElectionKind.OFFLINE)
 
@@ -57,13 +64,15 @@ class Leaderships:
         """Create the first leadership of new partitions that have an online replica."""
         context = self._epoch_state.context
         first: _Decisions = {}
-        for tp in partitions:
-            replicas = context.assignment(tp).replicas
-            leadership = first_leadership(replicas, context.online_replicas(tp))
+        for topic_partition in partitions:
+            replicas = context.assignment(topic_partition).replicas
+            leadership = first_leadership(replicas, context.online_replicas(topic_partition))
             if leadership is None:
-                _log.warning("partition %s has no live replica, so it has no leader", tp)
+                _log.warning(
+                    "partition %s has no live replica, so it has no leader", topic_partition
+                )
             else:
-                first[tp] = leadership
+                first[topic_partition] = leadership
         if not first:
             return
         written = await self._epoch_state.states.create(first)
@@ -74,12 +83,16 @@ class Leaderships:
     async def _take_over(self, found: _Decisions) -> None:
         """Adopt partition states that an earlier controller created."""
         context = self._epoch_state.context
-        led = {tp: found[tp] for tp in found if context.is_online(tp, found[tp].leader)}
+        led = {
+            topic_partition: found[topic_partition]
+            for topic_partition in found
+            if context.is_online(topic_partition, found[topic_partition].leader)
+        }
         self._went_online(led, is_new=True)
-        leaderless = [tp for tp in found if tp not in led]
-        for tp in leaderless:
-            context.leadership[tp] = found[tp]
-            context.move_partition(tp, PartitionStatus.OFFLINE)
+        leaderless = [topic_partition for topic_partition in found if topic_partition not in led]
+        for topic_partition in leaderless:
+            context.leadership[topic_partition] = found[topic_partition]
+            context.move_partition(topic_partition, PartitionStatus.OFFLINE)
         await self.elect(leaderless, ElectionKind.OFFLINE)
 
     async def elect(self, partitions: Collection[TopicPartition], kind: ElectionKind) -> _Errors:
@@ -105,11 +118,11 @@ class Leaderships:
             return current.elected(outcome)
 
         done, conflicts = await self._change(partitions, decide)
-        for tp, elected in done.items():
-            self._epoch_state.context.retry_failed_replica((tp, elected.leader))
+        for topic_partition, elected in done.items():
+            self._epoch_state.context.retry_failed_replica((topic_partition, elected.leader))
         self._went_online(done)
-        for tp in conflicts:
-            errors[tp] = ErrorCode.INVALID_UPDATE_VERSION
+        for topic_partition in conflicts:
+            errors[topic_partition] = ErrorCode.INVALID_UPDATE_VERSION
         if done:
             self._epoch_state.stats.elections.record(perf_counter_ns() - started_ns)
             self._epoch_state.stats.unclean_elections += len(outside_isr & done.keys())
@@ -133,9 +146,11 @@ class Leaderships:
     async def remove_from_isr(self, replicas: Iterable[Replica]) -> None:
         """Set replicas to OFFLINE and remove them from leadership and ISRs."""
         by_broker: dict[BrokerId, list[TopicPartition]] = {}
-        for tp, broker_id in replicas:
-            by_broker.setdefault(broker_id, []).append(tp)
-            self._epoch_state.context.move_replica((tp, broker_id), ReplicaStatus.OFFLINE)
+        for topic_partition, broker_id in replicas:
+            by_broker.setdefault(broker_id, []).append(topic_partition)
+            self._epoch_state.context.move_replica(
+                (topic_partition, broker_id), ReplicaStatus.OFFLINE
+            )
         for broker_id, partitions in by_broker.items():
             await self._remove_broker(broker_id, partitions)
 
@@ -151,8 +166,8 @@ class Leaderships:
             return None if outcome is None else current.elected(outcome)
 
         done, _ = await self._change([topic_partition], decide)
-        for tp in done:
-            self._epoch_state.context.move_partition(tp, PartitionStatus.ONLINE)
+        for topic_partition in done:
+            self._epoch_state.context.move_partition(topic_partition, PartitionStatus.ONLINE)
         return bool(done)
 
     async def _remove_broker(self, broker_id: BrokerId, partitions: list[TopicPartition]) -> None:
@@ -166,9 +181,9 @@ class Leaderships:
             return None if same else changed
 
         done, _ = await self._change(partitions, decide)
-        for tp in done:
-            others = context.online_replicas(tp) - {broker_id}
-            self._epoch_state.batch.leader_and_isr(others, tp)
+        for topic_partition in done:
+            others = context.online_replicas(topic_partition) - {broker_id}
+            self._epoch_state.batch.leader_and_isr(others, topic_partition)
 
     async def _change(
         self,
@@ -177,11 +192,20 @@ class Leaderships:
     ) -> tuple[_Decisions, list[TopicPartition]]:
         """Write decisions conditionally; decide again from the tree's state after a conflict."""
         context, states = self._epoch_state.context, self._epoch_state.states
-        pending = [tp for tp in partitions if tp in context.leadership]
+        pending = [
+            topic_partition
+            for topic_partition in partitions
+            if topic_partition in context.leadership
+        ]
         done: _Decisions = {}
         for _ in range(_ATTEMPTS):
-            decisions = {tp: decide(tp, context.leadership[tp]) for tp in pending}
-            written = await states.update({tp: new for tp, new in decisions.items() if new})
+            decisions = {
+                topic_partition: decide(topic_partition, context.leadership[topic_partition])
+                for topic_partition in pending
+            }
+            written = await states.update(
+                {topic_partition: new for topic_partition, new in decisions.items() if new}
+            )
             context.leadership.update(written.done)
             done |= written.done
             if not written.refused:
@@ -195,10 +219,12 @@ class Leaderships:
         self, leaderships: Mapping[TopicPartition, LeaderAndIsr], *, is_new: bool = False
     ) -> None:
         context, batch = self._epoch_state.context, self._epoch_state.batch
-        for tp, leadership in leaderships.items():
-            context.leadership[tp] = leadership
-            context.move_partition(tp, PartitionStatus.ONLINE)
-            batch.leader_and_isr(context.online_replicas(tp), tp, is_new=is_new)
+        for topic_partition, leadership in leaderships.items():
+            context.leadership[topic_partition] = leadership
+            context.move_partition(topic_partition, PartitionStatus.ONLINE)
+            batch.leader_and_isr(
+                context.online_replicas(topic_partition), topic_partition, is_new=is_new
+            )
 
     async def _topics_that_allow_unclean(
         self, partitions: Collection[TopicPartition], kind: ElectionKind
@@ -208,10 +234,11 @@ class Leaderships:
             return set()
         context = self._epoch_state.context
         stuck = {
-            tp.topic
-            for tp in partitions
-            if tp in context.leadership
-            and not context.online_replicas(tp) & set(context.leadership[tp].isr)
+            topic_partition.topic
+            for topic_partition in partitions
+            if topic_partition in context.leadership
+            and not context.online_replicas(topic_partition)
+            & set(context.leadership[topic_partition].isr)
         }
         return {topic for topic in stuck if await self._allows_unclean(topic)}
 
@@ -226,7 +253,7 @@ class Leaderships:
 
     def _log_failures(self, errors: _Errors, kind: ElectionKind) -> None:
         if errors:
-            named = ", ".join(str(tp) for tp in sorted(errors)[:10])
+            named = ", ".join(str(topic_partition) for topic_partition in sorted(errors)[:10])
             _log.warning("no leader for %d partitions (%s): %s", len(errors), kind.value, named)
 
 
@@ -250,21 +277,33 @@ class PreferredLeaders:
         context = self._epoch_state.context
         everything = partitions is None
         wanted = list(context.partitions()) if partitions is None else list(partitions)
-        codes = {tp: self._precondition(tp, kind) for tp in wanted}
-        eligible = [tp for tp, code in codes.items() if code is ErrorCode.NONE]
+        codes = {
+            topic_partition: self._precondition(topic_partition, kind) for topic_partition in wanted
+        }
+        eligible = [
+            topic_partition for topic_partition, code in codes.items() if code is ErrorCode.NONE
+        ]
         codes |= await self._leaderships.elect(eligible, kind)
         self._epoch_state.flush()
         if everything:
-            return {tp: c for tp, c in codes.items() if c is not ErrorCode.ELECTION_NOT_NEEDED}
+            return {
+                topic_partition: c
+                for topic_partition, c in codes.items()
+                if c is not ErrorCode.ELECTION_NOT_NEEDED
+            }
         return codes
 
     async def rebalance(self) -> None:
         """Move leadership back to brokers whose leader imbalance exceeds the configured limit."""
         context = self._epoch_state.context
         leaders = {
-            tp: (context.assignment(tp).replicas[0], context.leadership[tp].leader)
-            for tp in context.leadership
-            if not context.is_being_deleted(tp) and not context.assignment(tp).is_reassigning
+            topic_partition: (
+                context.assignment(topic_partition).replicas[0],
+                context.leadership[topic_partition].leader,
+            )
+            for topic_partition in context.leadership
+            if not context.is_being_deleted(topic_partition)
+            and not context.assignment(topic_partition).is_reassigning
         }
         limit = self._epoch_state.config.leader_imbalance_per_broker_percentage
         for broker_id, imbalance in leader_imbalances(leaders).items():
@@ -276,24 +315,24 @@ class PreferredLeaders:
 
     async def on_request_node(self) -> None:
         """Process /admin/preferred_replica_election, which older tools write."""
-        watch = self._epoch_state.watch("preferred election", self.on_request_node)
-        tree, path = self._epoch_state.tree, paths.PREFERRED_REPLICA_ELECTION
-        if await tree.exists(path, watch) is None:
+        path = paths.PREFERRED_REPLICA_ELECTION
+        request = await self._epoch_state.read_request(
+            "preferred election", path, self.on_request_node
+        )
+        if request is None:
             return
-        try:
-            data, stat = await tree.get(path)
-        except NoNodeError:
-            return
+        data, stat = request
         await self.elect(ElectionKind.PREFERRED, PartitionListNode.decode(data).partitions)
         await self._epoch_state.fenced.delete_all([DeleteOp(path, stat.version)])
 
     def _movable(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
         context = self._epoch_state.context
         return [
-            tp
-            for tp in partitions
-            if context.assignment(tp).replicas[0] in context.leadership[tp].isr
-            and context.is_online(tp, context.assignment(tp).replicas[0])
+            topic_partition
+            for topic_partition in partitions
+            if context.assignment(topic_partition).replicas[0]
+            in context.leadership[topic_partition].isr
+            and context.is_online(topic_partition, context.assignment(topic_partition).replicas[0])
         ]
 
     def _precondition(self, topic_partition: TopicPartition, kind: ElectionKind) -> ErrorCode:

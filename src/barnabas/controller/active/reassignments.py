@@ -21,7 +21,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
 from barnabas.zk import paths
-from barnabas.zk.tree import BadVersionError, DeleteOp, MultiError, NoNodeError, SetOp, Stat
+from barnabas.zk.tree import BadVersionError, DeleteOp, MultiError, SetOp, Stat
 from barnabas.zk.znodes import ReassignPartitionsNode, TopicNode
 
 _log = logging.getLogger(__name__)
@@ -38,42 +38,55 @@ class Reassignments:
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
         """Start, replace or (None) cancel reassignments; returns an error code per partition."""
-        return {tp: await self._alter_one(tp, target) for tp, target in targets.items()}
+        return {
+            topic_partition: await self._alter_one(topic_partition, target)
+            for topic_partition, target in targets.items()
+        }
 
     def in_progress(
         self, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ReplicaAssignment]:
         context = self._epoch_state.context
-        moving = {tp: context.assignment(tp) for tp in context.reassigning()}
-        return {tp: a for tp, a in moving.items() if partitions is None or tp in partitions}
+        moving = {
+            topic_partition: context.assignment(topic_partition)
+            for topic_partition in context.reassigning()
+        }
+        return {
+            topic_partition: a
+            for topic_partition, a in moving.items()
+            if partitions is None or topic_partition in partitions
+        }
 
     async def resume(self) -> None:
         """Continue the reassignments that an earlier controller started."""
         context = self._epoch_state.context
-        for tp in context.reassigning():
-            if tp in context.leadership:
-                await self._advance(tp, ())
+        for topic_partition in context.reassigning():
+            if topic_partition in context.leadership:
+                await self._advance(topic_partition, ())
 
     async def on_isr_changed(self, partitions: Collection[TopicPartition]) -> None:
         context = self._epoch_state.context
-        for tp in partitions:
-            if context.assignment(tp).is_reassigning and is_complete(
-                context.assignment(tp), context.leadership[tp].isr
+        for topic_partition in partitions:
+            if context.assignment(topic_partition).is_reassigning and is_complete(
+                context.assignment(topic_partition), context.leadership[topic_partition].isr
             ):
-                await self._advance(tp, ())
+                await self._advance(topic_partition, ())
 
     async def on_request_node(self) -> None:
         """Process /admin/reassign_partitions, which older tools write."""
-        watch = self._epoch_state.watch("reassignment request", self.on_request_node)
-        tree, path = self._epoch_state.tree, paths.REASSIGN_PARTITIONS
-        if await tree.exists(path, watch) is None:
+        path = paths.REASSIGN_PARTITIONS
+        request = await self._epoch_state.read_request(
+            "reassignment request", path, self.on_request_node
+        )
+        if request is None:
             return
-        try:
-            data, stat = await tree.get(path)
-        except NoNodeError:
-            return
+        data, stat = request
         codes = await self.alter(dict(ReassignPartitionsNode.decode(data).partitions))
-        refused = {str(tp): c.name for tp, c in codes.items() if c is not ErrorCode.NONE}
+        refused = {
+            str(topic_partition): c.name
+            for topic_partition, c in codes.items()
+            if c is not ErrorCode.NONE
+        }
         if refused:
             _log.warning("rejected reassignments in %s: %s", path, refused)
         await self._epoch_state.fenced.delete_all([DeleteOp(path, stat.version)])

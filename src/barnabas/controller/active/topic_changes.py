@@ -79,9 +79,9 @@ class TopicDeletion:
             return
 
         async def settle() -> None:
-            for tp in deleted:
-                error = reply.error or reply.partitions.get(tp, ErrorCode.NONE)
-                self._settle((tp, broker_id), ErrorCode(error))
+            for topic_partition in deleted:
+                error = reply.error or reply.partitions.get(topic_partition, ErrorCode.NONE)
+                self._settle((topic_partition, broker_id), ErrorCode(error))
             await self.resume()
 
         self._epoch_state.submit(f"deleted by {broker_id} {id(reply)}", settle)
@@ -112,18 +112,18 @@ class TopicDeletion:
         context, batch = self._epoch_state.context, self._epoch_state.batch
         _log.info("deleting topic %s", topic)
         batch.update_metadata(context.partitions_of(topic))
-        for tp in context.partitions_of(topic):
-            if context.partition_status(tp) is not PartitionStatus.NON_EXISTENT:
-                context.move_partition(tp, PartitionStatus.OFFLINE)
-                context.move_partition(tp, PartitionStatus.NON_EXISTENT)
-        for tp, broker_id in context.replicas_of(topic):
-            replica = (tp, broker_id)
+        for topic_partition in context.partitions_of(topic):
+            if context.partition_status(topic_partition) is not PartitionStatus.NON_EXISTENT:
+                context.move_partition(topic_partition, PartitionStatus.OFFLINE)
+                context.move_partition(topic_partition, PartitionStatus.NON_EXISTENT)
+        for topic_partition, broker_id in context.replicas_of(topic):
+            replica = (topic_partition, broker_id)
             if context.replica_status(replica) is ReplicaStatus.DELETION_SUCCESSFUL:
                 continue
             context.move_replica(replica, ReplicaStatus.OFFLINE)
-            if context.is_online(tp, broker_id):
+            if context.is_online(topic_partition, broker_id):
                 context.move_replica(replica, ReplicaStatus.DELETION_STARTED)
-                batch.stop_replica(broker_id, tp, delete=True)
+                batch.stop_replica(broker_id, topic_partition, delete=True)
             else:
                 context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
                 context.blocked_deletions.add(topic)
@@ -178,7 +178,9 @@ class TopicChanges:
         for gone in context.assignments.keys() - current:
             context.forget_topic(gone)
         added = await self._load_topics(sorted(current - context.assignments.keys()))
-        await self._create_partitions(tp for topic in added for tp in context.partitions_of(topic))
+        await self._create_partitions(
+            topic_partition for topic in added for topic_partition in context.partitions_of(topic)
+        )
 
     async def on_topic_changed(self, topic: str) -> None:
         """Create added partitions; does nothing after the controller's own reassignment write."""
@@ -204,16 +206,16 @@ class TopicChanges:
         if not created:
             return
         context = self._epoch_state.context
-        for tp in created:
-            context.move_partition(tp, PartitionStatus.NEW)
-            for broker_id in context.assignment(tp).replicas:
-                context.move_replica((tp, broker_id), ReplicaStatus.NEW)
+        for topic_partition in created:
+            context.move_partition(topic_partition, PartitionStatus.NEW)
+            for broker_id in context.assignment(topic_partition).replicas:
+                context.move_replica((topic_partition, broker_id), ReplicaStatus.NEW)
         await self._leaderships.initialize(created)
-        for tp in created:
-            online = context.online_replicas(tp)
-            for broker_id in context.assignment(tp).replicas:
+        for topic_partition in created:
+            online = context.online_replicas(topic_partition)
+            for broker_id in context.assignment(topic_partition).replicas:
                 status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE
-                context.move_replica((tp, broker_id), status)
+                context.move_replica((topic_partition, broker_id), status)
         self._epoch_state.flush()
 
     async def _load_topics(self, topics: Collection[str]) -> list[str]:

@@ -170,7 +170,7 @@ def downgrade(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            _downgrade_failed(step, group, leaving_id, code, reply)
+            fail_or_retry(step, group, leaving_id, code, reply)
             return
         publish_classic(step, groups, group, classic)
         reason = f"turned into a classic group without {leaving_id}"
@@ -180,17 +180,18 @@ def downgrade(
     step.write(downgrade_records(step, group, classic), settled)
 
 
-def _downgrade_failed(
+def fail_or_retry(
     step: GroupStep,
     group: ConsumerGroup,
-    leaving_id: str,
+    member_id: str,
     code: ErrorCode,
     reply: ConsumerGroupHeartbeatReply | None,
 ) -> None:
+    """Fails the request, or sets the timer again; else an expired member would stay forever."""
     if reply is not None:
         step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
         return
-    key = TimerKey(TimerKind.SESSION, group.group_id, leaving_id)
+    key = TimerKey(TimerKind.SESSION, group.group_id, member_id)
     step.outcome.set_timer(key, step.heartbeat_interval_ms(group.group_id))
 
 

@@ -123,28 +123,13 @@ def fence(
 
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            _fail_or_retry(step, group, member, code, reply)
+            conversion.fail_or_retry(step, group, member.member_id, code, reply)
             return
         groups.put(draft.group)
         cancel_timers(step, group, member.member_id)
         step.outcome.reply = reply
 
     step.write(draft.records, settled)
-
-
-def _fail_or_retry(
-    step: GroupStep,
-    group: ConsumerGroup,
-    member: ConsumerGroupMember,
-    code: ErrorCode,
-    reply: ConsumerGroupHeartbeatReply | None,
-) -> None:
-    """Fails the request, or sets the timer again; else an expired member would stay forever."""
-    if reply is not None:
-        step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
-        return
-    key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
-    step.outcome.set_timer(key, step.heartbeat_interval_ms(group.group_id))
 
 
 def remove_members(

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
+# Repetitions multiply: (a{1000}){1000} would need a million states.
 MAX_STATES = 5_000
+# The cache of transitions; beyond it they are computed again.
 _MAX_REMEMBERED = 20_000
 CharTest = Callable[[str], bool]
 

@@ -32,6 +32,7 @@ _POSIX_SETS = {
 _CONTROL_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
 MAX_LENGTH = 1_000
 _MAX_REPEAT = 1_000  # the limit of RE2
+# Nested groups are parsed recursively: Python's stack is limited.
 _MAX_DEPTH = 100
 _Again = Callable[[], NfaFragment]
 __all__ = ["TopicRegex", "compile_topic_regex"]

@@ -200,8 +200,13 @@ def _reply(
     partitions = (TopicPartition(one.topic, one.partition) for one in offsets)
     return OffsetCommitReply(
         tuple(
-            (tp, ErrorCode.NONE if tp in accepted else ErrorCode.OFFSET_METADATA_TOO_LARGE)
-            for tp in partitions
+            (
+                topic_partition,
+                ErrorCode.NONE
+                if topic_partition in accepted
+                else ErrorCode.OFFSET_METADATA_TOO_LARGE,
+            )
+            for topic_partition in partitions
         )
     )
 

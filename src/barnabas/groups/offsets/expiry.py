@@ -42,8 +42,8 @@ class OffsetRemoval:
 
     def records(self) -> list[CoordinatorRecord]:
         tombstones = [
-            records.offset_tombstone(group_id, tp.topic, tp.partition)
-            for group_id, tp in self.offsets
+            records.offset_tombstone(group_id, topic_partition.topic, topic_partition.partition)
+            for group_id, topic_partition in self.offsets
         ]
         return tombstones + self.group_records
 

@@ -91,7 +91,11 @@ class OffsetStore:
 
     def pending_of_group(self, group_id: str) -> set[TopicPartition]:
         producers = self._open_transactions.get(group_id, ())
-        return {tp for pid in producers for tp in self._pending[pid].get(group_id, {})}
+        return {
+            topic_partition
+            for pid in producers
+            for topic_partition in self._pending[pid].get(group_id, {})
+        }
 
     def is_pending(self, group_id: str, topic_partition: TopicPartition) -> bool:
         producers = self._open_transactions.get(group_id, ())

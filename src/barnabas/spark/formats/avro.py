@@ -98,6 +98,14 @@ def spark_type(schema: Schema, named: dict[str, Schema] | None = None) -> DataTy
     return spark_type(kind, named)
 
 
+def record_fields(schema: Schema) -> list[tuple[str, str]] | None:
+    """Returns name and Spark type of each field; None if the schema is not that of a record."""
+    kind = spark_type(schema)
+    if not isinstance(kind, StructType):
+        return None
+    return [(field.name, field.dataType.simpleString()) for field in kind.fields]
+
+
 def avro_schema(kind: DataType, name: str = "Record") -> Schema:
     """Returns a schema for values of a Spark type; every field may be null."""
     match kind:

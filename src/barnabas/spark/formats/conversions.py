@@ -122,7 +122,7 @@ def _array(element: Convert) -> Convert:
 
 
 def _map(key: Convert, element: Convert) -> Convert:
-    def convert(value: Any) -> list[tuple[Any, Any]]:
+    def convert(value: Any) -> list[tuple[object, object]]:
         if not isinstance(value, dict):
             raise ValueError(f"{_show(value)} is not an object")
         return [

@@ -28,7 +28,7 @@ Batch = Callable[[pa.Array], pa.Array | None]
 
 
 @dataclass(slots=True)
-class Decoded:
+class DecodedValues:
     """The decoded values, and the reasons of rows that could not be decoded."""
 
     values: pa.Array
@@ -43,11 +43,11 @@ class Decoder:
     row: Row
     batch: Batch | None = None
 
-    def decode(self, array: pa.Array) -> Decoded:
+    def decode(self, array: pa.Array) -> DecodedValues:
         """Decodes an array of bytes or text."""
         whole = self._whole(array)
         if whole is not None:
-            return Decoded(whole)
+            return DecodedValues(whole)
         parts: list[Any] = []
         errors: dict[int, str] = {}
         for start in range(0, len(array), CHUNK):
@@ -57,7 +57,7 @@ class Decoder:
                 values, reasons = self._rows(chunk)
                 errors.update({start + at: reason for at, reason in reasons.items()})
             parts.append(values)
-        return Decoded(pa.concat_arrays(parts) if parts else self._empty(), errors)
+        return DecodedValues(pa.concat_arrays(parts) if parts else self._empty(), errors)
 
     def _whole(self, array: pa.Array) -> pa.Array | None:
         return self.batch(array) if self.batch is not None and len(array) else None

@@ -36,20 +36,33 @@ COLUMN = "column"
 _ORIGIN = ("topic", "partition", "offset", "key")
 
 
-def decode_frame(
+def decode(
     frame: DataFrame,
-    format_name: str,
-    schema: str | StructType | None,
+    format: str,  # noqa: A002 - the word that users know
+    schema: str | StructType | None = None,
     *,
-    column: str,
-    on_error: str,
-    dead_letters: Mapping[str, str] | None,
+    column: str = "value",
+    on_error: str = "fail",
+    dead_letters: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """Implements `barnabas.spark.decode`."""
+    """Returns the frame with a decoded column.
+
+    The source does the same, faster, with its options `value.format` and `on.decode.error`.
+
+    Args:
+        frame: A frame with the bytes in `column`.
+        format: raw, string, json, csv, avro or confluent-avro.
+        schema: DDL, Spark's JSON, JSON Schema or a StructType; for Avro the Avro schema.
+        column: The column to decode.
+        on_error: What happens to a row that cannot be decoded: `fail` ends the query, `null`
+            writes null, `column` writes null and the reason into a column `<column>_error`, `dlq`
+            writes a dead letter, at least once.
+        dead_letters: The sink's options for `dlq`; without `topic` the topic is `<topic>.dlq`.
+    """
     if on_error not in (*ON_ERROR, COLUMN):
         allowed = ", ".join((*ON_ERROR, COLUMN))
         raise ConfigError(f"on_error={on_error!r}: must be one of: {allowed}")
-    decoder, kind = _decoder(format_name, schema)
+    decoder, kind = _decoder(format, schema)
     if on_error == DLQ:
         return _set_aside(frame, decoder, kind, column, dead_letters)
     read = _decoding_function(decoder, kind, fails=on_error == FAIL)(sf.col(column))
@@ -61,20 +74,28 @@ def decode_frame(
     ).drop("__decoded")
 
 
-def encode_frame(
+def encode(
     frame: DataFrame,
-    format_name: str,
+    format: str = "json",  # noqa: A002 - the word that users know
     *,
-    column: str,
-    columns: Sequence[str] | None,
-    schema: str | None,
+    column: str = "value",
+    columns: Sequence[str] | None = None,
+    schema: str | None = None,
 ) -> DataFrame:
-    """Implements `barnabas.spark.encode`."""
+    """Returns the frame with `column` encoded for the sink.
+
+    Args:
+        frame: A frame with the values.
+        format: json, csv, string, avro or raw.
+        column: The column to encode.
+        columns: Columns that become the fields of `column` and leave the frame.
+        schema: The Avro schema; by default one of the column's type with nullable fields.
+    """
     if columns is not None:
         others = [name for name in frame.columns if name not in columns and name != column]
         frame = frame.select(*others, sf.struct(*columns).alias(column))
     kind = frame.schema[column].dataType
-    match format_name:
+    match format:
         case "raw":
             return frame
         case "string":
@@ -86,7 +107,7 @@ def encode_frame(
         case "avro":
             return frame.withColumn(column, _avro_function(kind, schema)(sf.col(column)))
     known = [name for name in FORMATS if name != "confluent-avro"]
-    raise ConfigError(f"format {format_name!r} cannot be written; known are: {', '.join(known)}")
+    raise ConfigError(f"format {format!r} cannot be written; known are: {', '.join(known)}")
 
 
 def _decoder(format_name: str, schema: str | StructType | None) -> tuple["Decoder", DataType]:

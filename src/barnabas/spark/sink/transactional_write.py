@@ -130,7 +130,7 @@ def _list(batch: pa.RecordBatch, name: str) -> list[Any]:
     return found
 
 
-def _objects(batch: pa.RecordBatch, name: str) -> list[Any]:
+def _objects(batch: pa.RecordBatch, name: str) -> list[object]:
     if name not in batch.schema.names:
         return [None] * batch.num_rows
     found: list[Any] = batch.column(name).cast(pa.binary()).to_pylist()

@@ -93,6 +93,7 @@ def _crc(text: str) -> str:
     return f"{zlib.crc32(text.encode()):08x}"
 
 
+# Collects the positions of fast micro-batches into one commit.
 PAUSE_SECONDS = 0.5
 FLUSH_SECONDS = 15.0
 _log = logging.getLogger("barnabas.spark")

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 
-EARLIEST = -2
-LATEST = -1
+# Spark's own Kafka source writes the numbers of ListOffsets into its JSON.
+EARLIEST = EARLIEST_TIMESTAMP
+LATEST = LATEST_TIMESTAMP
 GROUP_PREFIX = "group:"
 
 Offsets = dict[TopicPartition, int]

@@ -65,7 +65,7 @@ LONGEST_NAME = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Subscription:
+class TopicSubscription:
     """The partitions that are read; exactly one of the three fields is set."""
 
     assigned: tuple[TopicPartition, ...] = ()
@@ -77,7 +77,7 @@ class Subscription:
 class SourceOptions:
     """The parsed options of a reader; pickled to the executors with each task."""
 
-    subscription: Subscription
+    subscription: TopicSubscription
     starting: OffsetLimit
     ending: OffsetLimit
     latest_when_no_match: bool
@@ -167,7 +167,7 @@ def _refuse(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:
             raise ConfigError(f"option {name!r} {why}")
 
 
-def _subscription(texts: OptionTexts) -> Subscription:
+def _subscription(texts: OptionTexts) -> TopicSubscription:
     given = [name for name in STRATEGIES if texts.text(name) is not None]
     if len(given) != 1:
         found = f", not {' and '.join(given)}" if given else ""
@@ -175,16 +175,16 @@ def _subscription(texts: OptionTexts) -> Subscription:
     name = given[0]
     text = texts.text(name) or ""
     if name == "assign":
-        return Subscription(assigned=parse_assignment(name, text))
+        return TopicSubscription(assigned=parse_assignment(name, text))
     if name == "subscribePattern":
-        return Subscription(pattern=_pattern(name, text))
+        return TopicSubscription(pattern=_pattern(name, text))
     topics = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not topics:
         raise ConfigError(f"{name}={text!r}: names no topic")
-    return Subscription(topics=topics)
+    return TopicSubscription(topics=topics)
 
 
-def _group(texts: OptionTexts, subscription: Subscription) -> str | None:
+def _group(texts: OptionTexts, subscription: TopicSubscription) -> str | None:
     """Returns `kafka.group.id`, or a name that stays the same after a restart of the query."""
     if not texts.flag("commitOffsets", True):
         return None

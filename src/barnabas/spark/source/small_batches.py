@@ -47,6 +47,7 @@ try:
 except ImportError:  # in other versions of Spark the tasks read everything
     READER_WRAPPER = None  # type: ignore[assignment,misc]
 
+# Above this, reading in parallel tasks is faster than on the driver.
 MOST_RECORDS = 1000
 MOST_RANGES = 8
 YIELD_SECONDS = 0.001

@@ -25,8 +25,10 @@ from pyspark.sql.types import StructType
 from barnabas.streams.errors import LostStateError
 
 MANIFESTS = "manifests"
+# Each delta is one more file to read per micro-batch; beyond this they are merged.
 MAX_DELTAS = 8
 SMALL_ROWS = 100_000
+# Spark may repeat the last micro-batch after a failure: it needs the state before it.
 KEPT_MANIFESTS = 2
 
 

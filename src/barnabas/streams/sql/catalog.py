@@ -23,14 +23,14 @@ import threading
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from barnabas.admin import Admin
 from barnabas.clients.producer import Producer
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.relations import Relation, json_text, relation_of, unknown_relation
 
@@ -226,11 +226,12 @@ def _statement_of_claim(key: str) -> str:
 
 
 TOPIC = "_barnabas_sql_statements"
+# The topic with the statements cannot be rebuilt: keep as many copies as is usual.
 MAX_REPLICAS = 3
 WAIT_SECONDS = 30.0
 
 
-class StatementLog:
+class StatementLog(ClosesOnExit):
     """Reads and writes the statement log. Thread-safe."""
 
     def __init__(self, settings: Mapping[str, Any], admin: Admin, topic: str = TOPIC) -> None:
@@ -321,14 +322,3 @@ class StatementLog:
         self._consumer.close()
         if self._producer is not None:
             self._producer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from barnabas.spark import formats
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import spark_type
 from barnabas.streams.sql.language.statements import (
@@ -163,10 +164,6 @@ def given_schema(text: str) -> str:
 
 def derived_schema(columns: Sequence[Column]) -> str:
     """Returns a schema for columns; SqlError for a type or a name that Avro does not have."""
-    # Start-up time: PySpark takes a second to import.
-    from barnabas.spark.formats.avro import avro_schema
-    from barnabas.spark.formats.schemas import parse_ddl
-
     for column in columns:
         if not column.name.isidentifier() or not column.name.isascii():
             raise SqlError(
@@ -174,7 +171,7 @@ def derived_schema(columns: Sequence[Column]) -> str:
             )
     ddl = ", ".join(f"`{column.name}` {column.type}" for column in columns)
     try:
-        return json.dumps(avro_schema(parse_ddl(ddl)), separators=(",", ":"))
+        return json.dumps(formats.avro_schema(formats.parse_ddl(ddl)), separators=(",", ":"))
     except ValueError as error:
         raise SqlError(f"value_format AVRO: {error}") from None
 
@@ -193,16 +190,10 @@ def field_of(text: str, column: Column) -> Column:
 
 
 def _fields(text: str) -> list[tuple[str, str]]:
-    # Start-up time: PySpark takes a second to import.
-    from pyspark.sql.types import StructType
-
-    from barnabas.spark.formats import avro
-
     try:
-        schema: Any = json.loads(text)
-        kind = avro.spark_type(schema)
+        fields = formats.record_fields(json.loads(text))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise SqlError(f"avro_schema cannot be read: {error}") from None
-    if not isinstance(kind, StructType):
+    if fields is None:
         raise SqlError("avro_schema must be the schema of a record")
-    return [(field.name, field.dataType.simpleString()) for field in kind.fields]
+    return fields

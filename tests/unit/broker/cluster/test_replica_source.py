@@ -16,8 +16,8 @@ from barnabas.replication.fetch_plan import (
 from barnabas.wire.messages import fetch, list_offsets
 
 ID = Uuid(b"t" * 16)
-PLACE = TopicPartition("t", 3)
-ASKED = FetchPartition(PLACE, ID, 5, 100, 4, 10)
+TOPIC_PARTITION = TopicPartition("t", 3)
+ASKED = FetchPartition(TOPIC_PARTITION, ID, 5, 100, 4, 10)
 
 
 class Link:
@@ -52,7 +52,11 @@ async def test_a_fetch_names_replica_epochs_and_position():
     (part,) = sent.topics[0].partitions
     assert (part.partition, part.current_leader_epoch, part.fetch_offset) == (3, 5, 100)
     assert (part.last_fetched_epoch, part.log_start_offset) == (4, 10)
-    assert (got.topic_partition, got.error, got.high_watermark) == (PLACE, ErrorCode.NONE, 90)
+    assert (got.topic_partition, got.error, got.high_watermark) == (
+        TOPIC_PARTITION,
+        ErrorCode.NONE,
+        90,
+    )
     assert bytes(got.records) == b"batch"
     assert got.diverging_epoch is None
 
@@ -69,7 +73,7 @@ async def test_a_session_names_only_what_changed():
     other = FetchPartition(TopicPartition("t", 4), ID, 5, 0, 4, 0)
     link, wire = source(in_session(), in_session(), in_session())
     await wire.fetch(ReplicaFetchPlan((ASKED, other), ReplicaFetchLimits()))
-    moved = FetchPartition(PLACE, ID, 5, 101, 5, 10)
+    moved = FetchPartition(TOPIC_PARTITION, ID, 5, 101, 5, 10)
     await wire.fetch(ReplicaFetchPlan((moved, other), ReplicaFetchLimits()))
     await wire.fetch(ReplicaFetchPlan((moved,), ReplicaFetchLimits()))
     first, second, third = link.requests

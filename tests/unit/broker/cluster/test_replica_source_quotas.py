@@ -9,7 +9,7 @@ from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def layers():
     return ConfigLayers(BrokerConfig.parse({}))
 
 
-def held(throttle, place=PLACE):
-    throttle.record(place, 10**6, 0)
-    return throttle.wait_ms(place, 0) > 0
+def held(throttle, topic_partition=TOPIC_PARTITION):
+    throttle.record(topic_partition, 10**6, 0)
+    return throttle.wait_ms(topic_partition, 0) > 0
 
 
 def test_without_settings_nothing_is_throttled(layers):
@@ -33,7 +33,7 @@ def test_each_side_has_its_own_rate_and_replicas(layers):
     layers.set_topic("t", {"leader.replication.throttled.replicas": "0:1"})
     quotas = ReplicationQuotas(layers, 1)
     assert held(quotas.leader)
-    assert not held(quotas.leader, PLACE._replace(partition=1))
+    assert not held(quotas.leader, TOPIC_PARTITION._replace(partition=1))
     assert not held(quotas.follower)
     layers.set_default({"follower.replication.throttled.rate": "10"})
     layers.set_topic("t", {"follower.replication.throttled.replicas": "*"})

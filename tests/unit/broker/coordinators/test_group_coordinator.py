@@ -19,7 +19,7 @@ from barnabas.groups.step import GroupConfig
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 class Heard:
@@ -70,7 +70,7 @@ def commit(world, offset=1, metadata=""):
 
 
 def committed(world):
-    return world.shard.fetch_offsets(OffsetFetchRequest("g", (PLACE,))).offsets[0].offset
+    return world.shard.fetch_offsets(OffsetFetchRequest("g", (TOPIC_PARTITION,))).offsets[0].offset
 
 
 def test_reply_waits_for_the_commit(world):
@@ -79,19 +79,19 @@ def test_reply_waits_for_the_commit(world):
     assert committed(world) == 1, "the next step builds on it"
     world.partition.commit(1)
     world.loop.turn()
-    assert heard.replies[0].partitions == ((PLACE, ErrorCode.NONE),)
+    assert heard.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.NONE),)
 
 
 def test_failed_append_changes_nothing(world):
     world.partition.fail_next = ErrorCode.NOT_ENOUGH_REPLICAS
     heard = commit(world)
-    assert heard.replies[0].partitions == ((PLACE, ErrorCode.COORDINATOR_NOT_AVAILABLE),)
+    assert heard.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.COORDINATOR_NOT_AVAILABLE),)
     assert committed(world) == -1
 
 
 def test_too_large_for_the_topic(world):
     heard = commit(world, metadata="x" * 3000)
-    assert heard.replies[0].partitions == ((PLACE, ErrorCode.INVALID_COMMIT_OFFSET_SIZE),)
+    assert heard.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.INVALID_COMMIT_OFFSET_SIZE),)
     assert world.partition.batches == []
 
 
@@ -175,4 +175,4 @@ def test_replayed_records_are_state(world):
     driver = GroupShardDriver(other, FakeLedPartition(world.loop), world.settings)
     driver.replay(records[0].key, records[0].value, -1)
     driver.activate()
-    assert other.fetch_offsets(OffsetFetchRequest("g", (PLACE,))).offsets[0].offset == 5
+    assert other.fetch_offsets(OffsetFetchRequest("g", (TOPIC_PARTITION,))).offsets[0].offset == 5

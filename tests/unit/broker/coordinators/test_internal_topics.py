@@ -66,14 +66,14 @@ def make(brokers=1):
 
 
 def test_keys_have_a_place_before_the_topic_exists(world):
-    place = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
-    assert place == (OFFSETS_TOPIC, coordinator_partition("my-group", 50))
+    topic_partition = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
+    assert topic_partition == (OFFSETS_TOPIC, coordinator_partition("my-group", 50))
 
 
 def test_the_topic_as_it_is_decides(world):
     world.metadata.known[OFFSETS_TOPIC] = 7
-    place = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
-    assert place.partition == coordinator_partition("my-group", 7)
+    topic_partition = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
+    assert topic_partition.partition == coordinator_partition("my-group", 7)
 
 
 def test_no_shard_serves_a_group_before_the_count_of_partitions_is_known(world):

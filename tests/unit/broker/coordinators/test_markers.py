@@ -18,12 +18,12 @@ class FakeMetadata:
     def __init__(self):
         self.leaders = {HERE: 1, THERE: 2}
 
-    def partition(self, place):
-        leader = self.leaders.get(place)
+    def partition(self, topic_partition):
+        leader = self.leaders.get(topic_partition)
         return None if leader is None else SimpleNamespace(leader=BrokerId(leader))
 
     def has_topic(self, topic):
-        return any(place.topic == topic for place in self.leaders)
+        return any(topic_partition.topic == topic for topic_partition in self.leaders)
 
 
 class Recorder:
@@ -33,11 +33,11 @@ class Recorder:
         self.written = []
         self.sent = []
 
-    def write(self, end, places, purgatory, timeout_ms, done):
-        self.written.append((places, done))
+    def write(self, end, topic_partitions, purgatory, timeout_ms, done):
+        self.written.append((topic_partitions, done))
 
-    def send(self, broker_id, end, places, done):
-        self.sent.append((broker_id, places, done))
+    def send(self, broker_id, end, topic_partitions, done):
+        self.sent.append((broker_id, topic_partitions, done))
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def world():
     router = MarkerRouter(BrokerId(1), metadata, recorder, recorder, None, loop.clock)
     told = []
 
-    def deliver(*places):
-        send = SendMarkers("x", 7, 0, True, 3, 2, tuple(places))
+    def deliver(*topic_partitions):
+        send = SendMarkers("x", 7, 0, True, 3, 2, tuple(topic_partitions))
         router.deliver(send, lambda results, deleted: told.append((dict(results), set(deleted))))
         return told
 
@@ -58,8 +58,10 @@ def world():
 
 def test_by_leader(world):
     world.deliver(HERE, THERE)
-    assert [places for places, _ in world.recorder.written] == [(HERE,)]
-    assert [(leader, places) for leader, places, _ in world.recorder.sent] == [(2, (THERE,))]
+    assert [topic_partitions for topic_partitions, _ in world.recorder.written] == [(HERE,)]
+    assert [(leader, topic_partitions) for leader, topic_partitions, _ in world.recorder.sent] == [
+        (2, (THERE,))
+    ]
     world.recorder.written[0][1]({HERE: ErrorCode.NONE})
     world.recorder.sent[0][2]({THERE: ErrorCode.REQUEST_TIMED_OUT})
     assert world.told == [

@@ -18,7 +18,7 @@ from barnabas.transactions.config import TransactionConfig
 from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId
 from barnabas.transactions.shard import TransactionCoordinatorShard
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 class Heard:
@@ -94,7 +94,7 @@ def init(world):
 
 def add(world):
     heard = Heard()
-    request = AddPartitions("x", 1000, 0, frozenset({PLACE}))
+    request = AddPartitions("x", 1000, 0, frozenset({TOPIC_PARTITION}))
     world.driver.run(lambda s, now, _: s.add_partitions(request, now), heard)
     return heard
 
@@ -119,18 +119,18 @@ def test_whole_life(world):
     assert world.markers.sends == [], "the answer goes out first"
     world.loop.turn()
     ((send, written),) = world.markers.sends
-    assert (send.partitions, send.commit, send.coordinator_epoch) == ((PLACE,), True, 5)
-    written({PLACE: ErrorCode.NONE}, frozenset())
+    assert (send.partitions, send.commit, send.coordinator_epoch) == ((TOPIC_PARTITION,), True, 5)
+    written({TOPIC_PARTITION: ErrorCode.NONE}, frozenset())
     assert state(world) == "CompleteCommit"
 
 
 def test_marker_is_asked_for_again(world):
     init(world), add(world), end(world, commit=False)
     world.loop.turn()
-    world.markers.sends[0][1]({PLACE: ErrorCode.NOT_LEADER_OR_FOLLOWER}, frozenset())
+    world.markers.sends[0][1]({TOPIC_PARTITION: ErrorCode.NOT_LEADER_OR_FOLLOWER}, frozenset())
     assert state(world) == "PrepareAbort"
     world.loop.advance(100)
-    world.markers.sends[1][1]({}, frozenset({PLACE}))
+    world.markers.sends[1][1]({}, frozenset({TOPIC_PARTITION}))
     assert state(world) == "CompleteAbort"
 
 
@@ -227,4 +227,4 @@ def test_replay_goes_on_with_decided_transactions(world):
         driver.replay(record.key, record.value, -1)
     driver.activate()
     send, _ = other.markers.sends[-1]
-    assert (send.partitions, send.commit, send.coordinator_epoch) == ((PLACE,), True, 6)
+    assert (send.partitions, send.commit, send.coordinator_epoch) == ((TOPIC_PARTITION,), True, 6)

@@ -32,8 +32,8 @@ def results(response):
 def test_the_later_of_two_directories_counts():
     asked = []
 
-    def answer(place, path):
-        asked.append((place, path))
+    def answer(topic_partition, path):
+        asked.append((topic_partition, path))
         return ErrorCode.NONE
 
     response = respond_per_replica(
@@ -48,7 +48,7 @@ def test_the_later_of_two_directories_counts():
 
 
 def test_replicas_that_are_not_here():
-    def not_here(place, path):
+    def not_here(topic_partition, path):
         raise BrokerError(ErrorCode.REPLICA_NOT_AVAILABLE)
 
     known = {TopicPartition("t", 0): "elsewhere"}

@@ -22,14 +22,17 @@ def member(name, topics, **more):
     return MemberSubscription(name, frozenset(topics.split()), **more)
 
 
-def places(text):
+def topic_partitions(text):
     """`a0 a1` is partitions 0 and 1 of topic a."""
     return [TopicPartition(word[0], int(word[1:])) for word in text.split()]
 
 
 def divided(assignor, counts, members):
     return {
-        name: " ".join(f"{place.topic}{place.partition}" for place in sorted(found))
+        name: " ".join(
+            f"{topic_partition.topic}{topic_partition.partition}"
+            for topic_partition in sorted(found)
+        )
         for name, found in assignor.assign(counts, members).items()
     }
 
@@ -99,8 +102,8 @@ def test_members_go_static_first_then_by_id():
 
 def test_sticky_keeps_what_members_had():
     members = [
-        member("1", "a", user_data=encode_sticky_data(places("a0 a1"), 1)),
-        member("2", "a", user_data=encode_sticky_data(places("a2"), 1)),
+        member("1", "a", user_data=encode_sticky_data(topic_partitions("a0 a1"), 1)),
+        member("2", "a", user_data=encode_sticky_data(topic_partitions("a2"), 1)),
         member("3", "a"),
     ]
     assert divided(StickyAssignor(), {"a": 3}, members) == {"1": "a0", "2": "a2", "3": "a1"}
@@ -108,17 +111,17 @@ def test_sticky_keeps_what_members_had():
 
 def test_of_two_claims_the_later_generation_holds():
     members = [
-        member("1", "a", user_data=encode_sticky_data(places("a0 a1"), 1)),
-        member("2", "a", user_data=encode_sticky_data(places("a0 a2"), 2)),
+        member("1", "a", user_data=encode_sticky_data(topic_partitions("a0 a1"), 1)),
+        member("2", "a", user_data=encode_sticky_data(topic_partitions("a0 a2"), 2)),
     ]
     found = StickyAssignor().assign({"a": 4}, members)
-    assert set(places("a0 a2")) <= set(found["2"])
-    assert places("a1")[0] in found["1"]
+    assert set(topic_partitions("a0 a2")) <= set(found["2"])
+    assert topic_partitions("a1")[0] in found["1"]
 
 
 def test_a_partition_that_moves_waits_for_its_owner():
     before = [
-        member("1", "a", owned=tuple(places("a0 a1 a2 a3")), generation=1),
+        member("1", "a", owned=tuple(topic_partitions("a0 a1 a2 a3")), generation=1),
         member("2", "a"),
     ]
     assigned = CooperativeStickyAssignor().assign({"a": 4}, before)
@@ -132,10 +135,10 @@ def test_a_partition_that_moves_waits_for_its_owner():
 
 
 def test_sticky_user_data_has_kafkas_bytes():
-    data = encode_sticky_data(places("b1 a0 a2"), 7)
+    data = encode_sticky_data(topic_partitions("b1 a0 a2"), 7)
     expected = "00000002 0001 61 00000002 00000000 00000002 0001 62 00000001 00000001 00000007"
     assert data == bytes.fromhex(expected)
-    assert decode_sticky_data(data) == (places("a0 a2 b1"), 7)
+    assert decode_sticky_data(data) == (topic_partitions("a0 a2 b1"), 7)
 
 
 @pytest.mark.parametrize("data", [None, b"", b"\x00\x00\x00\x05", b"\xff" * 9])
@@ -144,8 +147,8 @@ def test_unreadable_user_data_is_no_claim(data):
 
 
 def test_version_0_user_data_has_no_generation():
-    data = encode_sticky_data(places("a1"), 3)[:-4]
-    assert decode_sticky_data(data) == (places("a1"), -1)
+    data = encode_sticky_data(topic_partitions("a1"), 3)[:-4]
+    assert decode_sticky_data(data) == (topic_partitions("a1"), -1)
 
 
 def test_names_of_configuration():
@@ -169,7 +172,7 @@ def test_divisions_equal_those_of_apache_kafka(assignor):
     for case in cases:
         members = []
         for name, topics, instance_id, owned, generation in case["members"]:
-            had = places(owned or "")
+            had = topic_partitions(owned or "")
             members.append(
                 member(
                     name,

@@ -36,9 +36,9 @@ def context(subscriptions, partitions, consumer="C1"):
 
 def shown(assignment):
     return {
-        str(place): str(thread)
-        for places in assignment.values()
-        for place, thread in places.items()
+        str(topic_partition): str(thread)
+        for topic_partitions in assignment.values()
+        for topic_partition, thread in topic_partitions.items()
     }
 
 
@@ -88,7 +88,10 @@ def test_round_robin_deals_in_the_order_of_javas_hash():
 def test_round_robin_with_negative_hashes():
     names = {"payments": 2, "orders": 2}
     found = round_robin_assignor(context({"C1": dict.fromkeys(names, 2)}, names))
-    order = [place for place, _ in sorted(found["C1"].items(), key=lambda item: item[1])]
+    order = [
+        topic_partition
+        for topic_partition, _ in sorted(found["C1"].items(), key=lambda item: item[1])
+    ]
     assert len(order) == 4
     assert sorted(thread.thread for thread in found["C1"].values()) == [0, 0, 1, 1]
 

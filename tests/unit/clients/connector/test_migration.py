@@ -5,9 +5,14 @@ import pytest
 from barnabas.clients.connector.migration import Direction, MigrationStep, plan_migration
 from barnabas.model.ids import TopicPartition
 
-PLACES = [TopicPartition("t", p) for p in range(4)]
-SOURCE = dict(zip(PLACES, [1, 5, 5, 5], strict=True))
-TARGET = {PLACES[1]: 3, PLACES[2]: 5, PLACES[3]: 8, TopicPartition("u", 0): 1}
+TOPIC_PARTITIONS = [TopicPartition("t", p) for p in range(4)]
+SOURCE = dict(zip(TOPIC_PARTITIONS, [1, 5, 5, 5], strict=True))
+TARGET = {
+    TOPIC_PARTITIONS[1]: 3,
+    TOPIC_PARTITIONS[2]: 5,
+    TOPIC_PARTITIONS[3]: 8,
+    TopicPartition("u", 0): 1,
+}
 
 
 def test_each_partition_of_the_source_is_judged():
@@ -22,8 +27,12 @@ def test_each_partition_of_the_source_is_judged():
 
 def test_going_back_needs_leave():
     plan = plan_migration("g", Direction.TO_KAFKA, SOURCE, TARGET)
-    assert plan.changes() == {PLACES[0]: 1, PLACES[1]: 5}
-    assert plan.changes(allow_rewind=True) == {PLACES[0]: 1, PLACES[1]: 5, PLACES[3]: 5}
+    assert plan.changes() == {TOPIC_PARTITIONS[0]: 1, TOPIC_PARTITIONS[1]: 5}
+    assert plan.changes(allow_rewind=True) == {
+        TOPIC_PARTITIONS[0]: 1,
+        TOPIC_PARTITIONS[1]: 5,
+        TOPIC_PARTITIONS[3]: 5,
+    }
 
 
 def test_the_former_name_of_a_field_is_deprecated():

@@ -19,7 +19,7 @@ from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import SessionLostError
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 class Recorder:
@@ -43,12 +43,12 @@ class RecordingStorage(ZooKeeperOffsets):
         super().__init__(registry)
         self.recorder = recorder
 
-    async def fetch(self, places):
+    async def fetch(self, topic_partitions):
         self.recorder.steps.append("read offsets")
         if self.recorder.fail_fetch:
             self.recorder.fail_fetch -= 1
             raise UnavailableError("no coordinator")
-        return await super().fetch(places)
+        return await super().fetch(topic_partitions)
 
     async def commit(self, offsets):
         self.recorder.steps.append("commit")
@@ -62,11 +62,11 @@ class RecordingRegistry(GroupRegistry):
         self.recorder.steps.append("claim")
         await super().claim(assignment)
 
-    async def release(self, places):
-        places = list(places)
-        if places:
+    async def release(self, topic_partitions):
+        topic_partitions = list(topic_partitions)
+        if topic_partitions:
             self.recorder.steps.append("release")
-        await super().release(places)
+        await super().release(topic_partitions)
 
 
 class Member:
@@ -98,7 +98,9 @@ class Member:
 
     @property
     def owned(self):
-        return sorted(place.partition for place in self.rebalancer.topic_registry)
+        return sorted(
+            topic_partition.partition for topic_partition in self.rebalancer.topic_registry
+        )
 
 
 @pytest.fixture
@@ -119,7 +121,7 @@ def member(store):
 async def test_the_steps_are_in_order(store, member):
     await member.join()
     assert member.owned == [0, 1, 2]
-    member.rebalancer.topic_registry[PLACE].consumed_offset = 7
+    member.rebalancer.topic_registry[TOPIC_PARTITION].consumed_offset = 7
     member.recorder.steps.clear()
     await put_topic(member.tree, "t", 4)
     await member.rebalancer.run(patient=False)
@@ -133,7 +135,9 @@ async def test_the_steps_are_in_order(store, member):
         "start fetchers",
     ]
     assert (await member.tree.get("/consumers/g/offsets/t/0"))[0] == b"7"
-    assert {info.topic_partition: info.fetch_offset for info in member.recorder.infos}[PLACE] == 7
+    assert {info.topic_partition: info.fetch_offset for info in member.recorder.infos}[
+        TOPIC_PARTITION
+    ] == 7
 
 
 async def test_a_view_that_has_not_changed_needs_no_rebalance(member):
@@ -146,11 +150,11 @@ async def test_a_view_that_has_not_changed_needs_no_rebalance(member):
 
 async def test_what_was_given_up_is_marked_and_cleared(store, member):
     await member.join()
-    [old] = [info for info in member.recorder.infos if info.topic_partition == PLACE]
+    [old] = [info for info in member.recorder.infos if info.topic_partition == TOPIC_PARTITION]
     await put_topic(member.tree, "t", 4)
     await member.rebalancer.run(patient=False)
     assert old.revoked
-    assert not member.rebalancer.topic_registry[PLACE].revoked
+    assert not member.rebalancer.topic_registry[TOPIC_PARTITION].revoked
 
 
 async def test_a_claim_waits_for_the_owner_to_let_go(store, member):
@@ -225,7 +229,7 @@ async def test_no_broker_means_waiting_not_failing():
 
 async def test_a_lost_session_commits_nothing(member):
     await member.join()
-    member.rebalancer.topic_registry[PLACE].consumed_offset = 7
+    member.rebalancer.topic_registry[TOPIC_PARTITION].consumed_offset = 7
     await member.tree.expire(reconnect=False)
     with pytest.raises(SessionLostError):
         await member.rebalancer.run(patient=True)

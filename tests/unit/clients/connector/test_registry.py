@@ -33,12 +33,12 @@ def registry(store):
     return GroupRegistry(store.session(), "g", "g_C1")
 
 
-def place(partition, topic="t"):
+def topic_partition(partition, topic="t"):
     return TopicPartition(topic, partition)
 
 
 def threads(consumer, *partitions):
-    return {place(p): ConsumerThreadId(consumer, 0) for p in partitions}
+    return {topic_partition(p): ConsumerThreadId(consumer, 0) for p in partitions}
 
 
 async def test_a_registration_is_an_ephemeral_node(registry):
@@ -97,7 +97,7 @@ async def test_releasing_leaves_anothers_nodes_alone(store, registry):
     other = GroupRegistry(store.session(), "g", "g_C2")
     await other.claim(threads("g_C2", 0))
     await registry.claim(threads("g_C1", 1))
-    await registry.release_ours([place(0), place(1), place(2)])
+    await registry.release_ours([topic_partition(0), topic_partition(1), topic_partition(2)])
     assert await registry.tree.children("/consumers/g/owners/t") == ["0"]
 
 
@@ -154,12 +154,12 @@ async def test_who_is_no_longer_registered_writes_nothing(store, registry):
     await registry.register(StaticTopicCount({"t": 1}).node(0), 0)
     await registry.claim(threads("g_C1", 0))
     offsets = ZooKeeperOffsets(registry)
-    await offsets.commit({place(0): OffsetAndMetadata(5)})
+    await offsets.commit({topic_partition(0): OffsetAndMetadata(5)})
     await store.session().delete("/consumers/g/ids/g_C1")
     with pytest.raises(SessionLostError):
-        await offsets.commit({place(0): OffsetAndMetadata(6)})
+        await offsets.commit({topic_partition(0): OffsetAndMetadata(6)})
     with pytest.raises(SessionLostError):
-        await registry.release([place(0)])
+        await registry.release([topic_partition(0)])
     with pytest.raises(SessionLostError):
         await registry.claim(threads("g_C1", 1))
     assert (await registry.tree.get("/consumers/g/offsets/t/0"))[0] == b"5"
@@ -169,12 +169,15 @@ async def test_who_is_no_longer_registered_writes_nothing(store, registry):
 async def test_offsets_are_created_replaced_and_created_again(store, registry):
     offsets = ZooKeeperOffsets(registry)
     await ZooKeeperOffsets(GroupRegistry(store.session(), "g", "g_C2")).commit(
-        {place(1): OffsetAndMetadata(1)}
+        {topic_partition(1): OffsetAndMetadata(1)}
     )
-    wanted = {place(0): OffsetAndMetadata(7), place(1): OffsetAndMetadata(8)}
+    wanted = {topic_partition(0): OffsetAndMetadata(7), topic_partition(1): OffsetAndMetadata(8)}
     await offsets.commit(wanted)
     await registry.tree.delete("/consumers/g/offsets/t/0")
     await offsets.commit(wanted)
-    assert await offsets.fetch([place(0), place(1), place(2)]) == {place(0): 7, place(1): 8}
+    assert await offsets.fetch([topic_partition(0), topic_partition(1), topic_partition(2)]) == {
+        topic_partition(0): 7,
+        topic_partition(1): 8,
+    }
     assert (await registry.tree.get("/consumers/g/offsets/t/0"))[0] == b"7"
-    assert await offsets.topic_partitions() == [place(0), place(1)]
+    assert await offsets.topic_partitions() == [topic_partition(0), topic_partition(1)]

@@ -17,7 +17,7 @@ from barnabas.model.errors import BarnabasError, ProtocolError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import build_batch, control_batch
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 SETTINGS = StreamSettings(max_chunks=2, timeout_s=0.0, check_crcs=True, max_decompressed=2**20)
 
 
@@ -38,7 +38,7 @@ def stream(queue):
 
 @pytest.fixture
 def info(queue):
-    return PartitionTopicInfo(PLACE, queue, 0)
+    return PartitionTopicInfo(TOPIC_PARTITION, queue, 0)
 
 
 def test_records_come_in_order_and_count_as_consumed_one_by_one(stream, queue, info):
@@ -83,7 +83,7 @@ def test_clearing_drops_the_chunk_that_is_being_read(stream, queue, info):
 
 def test_a_chunk_taken_before_its_partition_was_given_up_is_not_begun(stream, queue, info):
     queue.put(FetchedDataChunk(info, 0, batch(1)))
-    later = PartitionTopicInfo(PLACE, queue, 0)
+    later = PartitionTopicInfo(TOPIC_PARTITION, queue, 0)
     info.revoked = True
     queue.put(FetchedDataChunk(later, 0, batch(1)))
     assert next(stream).offset == 0
@@ -137,7 +137,7 @@ def test_a_decoders_exception_consumes_its_record(queue, info):
 
 
 def test_a_response_without_a_whole_batch_is_an_error():
-    info = PartitionTopicInfo(PLACE, ChunkQueue(2), 0)
+    info = PartitionTopicInfo(TOPIC_PARTITION, ChunkQueue(2), 0)
     assert offset_after(batch(3), info) == 3
     with pytest.raises(ProtocolError, match="no whole batch at offset 0"):
         offset_after(memoryview(bytes(61)), info)

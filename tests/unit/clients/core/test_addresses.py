@@ -2,8 +2,8 @@
 
 import pytest
 
-from barnabas.clients.core.addresses import parse_address, parse_addresses
 from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.options import parse_address, parse_addresses
 from barnabas.model.errors import ConfigError
 from barnabas.net.connection_options import Address
 

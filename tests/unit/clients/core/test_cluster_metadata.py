@@ -84,7 +84,7 @@ def test_forgotten_topics_are_gone():
 
 
 @pytest.mark.parametrize(
-    ("place", "code", "words"),
+    ("topic_partition", "code", "words"),
     [
         (ORDERS, ErrorCode.LEADER_NOT_AVAILABLE, "orders-0 has no leader"),
         (
@@ -95,10 +95,10 @@ def test_forgotten_topics_are_gone():
         (TopicPartition("mistyped", 0), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "'mistyped': "),
     ],
 )
-def test_why_there_is_no_leader(place, code, words):
+def test_why_there_is_no_leader(topic_partition, code, words):
     metadata = ClusterMetadata()
     metadata.apply(response(leader=-1, epoch=3))
-    error = metadata.why_no_leader(place)
+    error = metadata.why_no_leader(topic_partition)
     assert error.code is code
     assert words in str(error)
 

@@ -14,11 +14,11 @@ A, B, OTHER = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u"
 T = frozenset({"t"})
 
 
-def holdings(*places, strategies=("range",)):
+def holdings(*topic_partitions, strategies=("range",)):
     assignors = tuple(resolve_assignors(strategies))
     settings = GroupSettings("g", None, "classic", None, assignors, 45_000, 3000, 300_000, "eu")
     made = ClassicAssignment(settings)
-    made.assigned = frozenset(places)
+    made.assigned = frozenset(topic_partitions)
     made.apply_step(AssignmentStep(StepKind.ASSIGN, made.missing))
     return made
 

@@ -10,7 +10,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import FetchDecoder
 
-PLACE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
+TOPIC_PARTITION, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 def batches(*sizes, start=0):
@@ -26,39 +26,39 @@ def batches(*sizes, start=0):
 
 
 class World:
-    def __init__(self, *places):
+    def __init__(self, *topic_partitions):
         self.subscription = SubscriptionState()
-        self.subscription.assign(places)
+        self.subscription.assign(topic_partitions)
         self.buffer = FetchBuffer(self.subscription)
-        for place in places:
-            self.state(place).move_to(0)
+        for topic_partition in topic_partitions:
+            self.state(topic_partition).move_to(0)
 
-    def state(self, place=PLACE):
-        return self.subscription.require(place)
+    def state(self, topic_partition=TOPIC_PARTITION):
+        return self.subscription.require(topic_partition)
 
-    def put(self, data, place=PLACE, aborted=None):
-        state = self.state(place)
+    def put(self, data, topic_partition=TOPIC_PARTITION, aborted=None):
+        state = self.state(topic_partition)
         start = state.fetch_offset
-        decoder = FetchDecoder(data, *place, fetch_offset=start, aborted=aborted)
+        decoder = FetchDecoder(data, *topic_partition, fetch_offset=start, aborted=aborted)
         piece = Piece(state, state.stamp, decoder, len(data))
         self.buffer.put(piece, next_fetch_offset(data, start))
         return piece
 
     def take(self, count=500):
         return {
-            place: [record.offset for record in records]
-            for place, records in self.buffer.take(count).items()
+            topic_partition: [record.offset for record in records]
+            for topic_partition, records in self.buffer.take(count).items()
         }
 
 
 def test_records_come_in_order_and_move_the_position():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     world.put(batches(3, 4))
     world.put(batches(5, start=7))
     assert world.state().fetch_offset == 12
-    assert world.take(5) == {PLACE: [0, 1, 2, 3, 4]}
+    assert world.take(5) == {TOPIC_PARTITION: [0, 1, 2, 3, 4]}
     assert (world.state().offset, world.state().epoch) == (5, 5)
-    assert world.take(500) == {PLACE: [5, 6, 7, 8, 9, 10, 11]}
+    assert world.take(500) == {TOPIC_PARTITION: [5, 6, 7, 8, 9, 10, 11]}
     assert world.take() == {}
     assert (world.state().offset, world.state().buffered_bytes, world.buffer.total_bytes) == (
         12,
@@ -68,23 +68,28 @@ def test_records_come_in_order_and_move_the_position():
 
 
 def test_one_at_a_time():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     world.put(batches(2, 1))
-    assert [world.take(1) for _ in range(4)] == [{PLACE: [0]}, {PLACE: [1]}, {PLACE: [2]}, {}]
+    assert [world.take(1) for _ in range(4)] == [
+        {TOPIC_PARTITION: [0]},
+        {TOPIC_PARTITION: [1]},
+        {TOPIC_PARTITION: [2]},
+        {},
+    ]
 
 
 def test_partitions_share_a_poll():
-    world = World(PLACE, OTHER)
+    world = World(TOPIC_PARTITION, OTHER)
     world.put(batches(2))
     world.put(batches(3), OTHER)
     world.put(batches(1, start=2))
-    assert world.take() == {PLACE: [0, 1, 2], OTHER: [0, 1, 2]}
+    assert world.take() == {TOPIC_PARTITION: [0, 1, 2], OTHER: [0, 1, 2]}
 
 
 def test_a_seek_voids_what_was_fetched():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     world.put(batches(3))
-    late = Piece(world.state(), world.state().stamp, FetchDecoder(batches(1), *PLACE), 10)
+    late = Piece(world.state(), world.state().stamp, FetchDecoder(batches(1), *TOPIC_PARTITION), 10)
     world.state().move_to(1)
     world.buffer.put(late, 99)
     assert world.take() == {}
@@ -92,17 +97,17 @@ def test_a_seek_voids_what_was_fetched():
 
 
 def test_a_paused_partition_keeps_its_pieces():
-    world = World(PLACE, OTHER)
+    world = World(TOPIC_PARTITION, OTHER)
     world.put(batches(2))
     world.put(batches(2), OTHER)
     world.state().paused = True
     assert world.take() == {OTHER: [0, 1]}
     world.state().paused = False
-    assert world.take() == {PLACE: [0, 1]}
+    assert world.take() == {TOPIC_PARTITION: [0, 1]}
 
 
 def test_void_pieces_behind_a_paused_one_are_let_go():
-    world = World(PLACE, OTHER)
+    world = World(TOPIC_PARTITION, OTHER)
     world.put(batches(2))
     world.put(batches(2), OTHER)
     world.state().paused = True
@@ -112,7 +117,7 @@ def test_void_pieces_behind_a_paused_one_are_let_go():
 
 
 def test_a_revoked_partition_is_never_returned():
-    world = World(PLACE, OTHER)
+    world = World(TOPIC_PARTITION, OTHER)
     world.put(batches(2))
     world.put(batches(2), OTHER)
     world.subscription.replace_assignment([OTHER])
@@ -120,7 +125,7 @@ def test_a_revoked_partition_is_never_returned():
 
 
 def test_room_is_announced_when_a_piece_is_used_up():
-    world, calls = World(PLACE), []
+    world, calls = World(TOPIC_PARTITION), []
     world.buffer.on_room = lambda: calls.append(1)
     world.put(batches(2))
     world.take(1)
@@ -131,7 +136,7 @@ def test_room_is_announced_when_a_piece_is_used_up():
 
 @pytest.mark.parametrize("counts", [(3,), (2, 1), (1, 1, 1)])
 def test_a_piece_goes_with_its_last_record(counts):
-    world, calls = World(PLACE), []
+    world, calls = World(TOPIC_PARTITION), []
     world.buffer.on_room = lambda: calls.append(1)
     world.put(batches(2, 1))
     for count in counts:
@@ -143,11 +148,11 @@ def test_a_piece_goes_with_its_last_record(counts):
 
 
 def test_a_corrupt_batch_raises_after_the_records_before_it():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     data = bytearray(batches(2, 2))
     data[-1] ^= 1
     world.put(memoryview(data))
-    assert world.take() == {PLACE: [0, 1]}
+    assert world.take() == {TOPIC_PARTITION: [0, 1]}
     for _ in range(2):
         with pytest.raises(CorruptRecordError, match="t-0"):
             world.take()
@@ -156,7 +161,7 @@ def test_a_corrupt_batch_raises_after_the_records_before_it():
 
 
 def test_a_failure_is_raised_once_and_only_while_it_stands():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     state = world.state()
     world.buffer.fail(state, state.stamp, BarnabasError("one"))
     world.buffer.fail(state, state.stamp, BarnabasError("again"))
@@ -175,7 +180,7 @@ def arrow_rows(batch):
 
 
 def test_pieces_of_several_partitions_make_one_arrow_batch():
-    world = World(PLACE, OTHER)
+    world = World(TOPIC_PARTITION, OTHER)
     world.put(batches(2, 1))
     world.put(batches(2), OTHER)
     world.put(batches(1, start=3))
@@ -186,18 +191,18 @@ def test_pieces_of_several_partitions_make_one_arrow_batch():
 
 
 def test_records_left_by_poll_precede_those_of_the_arrow_batch():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     world.put(batches(3, 2))
-    assert world.take(1) == {PLACE: [0]}
+    assert world.take(1) == {TOPIC_PARTITION: [0]}
     assert arrow_rows(world.buffer.take_arrow()) == [(0, 1), (0, 2), (0, 3), (0, 4)]
 
 
 def test_records_left_by_poll_are_not_lost_before_a_corrupt_batch():
-    world = World(PLACE)
+    world = World(TOPIC_PARTITION)
     bad = bytearray(batches(1, start=3))
     bad[-1] ^= 0xFF
     world.put(memoryview(bytes(batches(3)) + bytes(bad)))
-    assert world.take(1) == {PLACE: [0]}
+    assert world.take(1) == {TOPIC_PARTITION: [0]}
     assert arrow_rows(world.buffer.take_arrow()) == [(0, 1), (0, 2)]
     assert world.state().offset == 3
     with pytest.raises(CorruptRecordError):

@@ -26,9 +26,9 @@ def aim(held, **numbers):
     held.aim(Assignment([TopicPartitions(ids[name], found) for name, found in numbers.items()]))
 
 
-def take_step(held, kind, *places):
+def take_step(held, kind, *topic_partitions):
     step = held.next_step()
-    assert (step.kind, step.partitions) == (kind, set(places))
+    assert (step.kind, step.partitions) == (kind, set(topic_partitions))
     held.apply_step(step)
 
 

@@ -17,11 +17,11 @@ from barnabas.clients.group.subscription import (
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
 
-PLACE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
+TOPIC_PARTITION, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 def test_a_position_with_an_epoch_is_checked_first():
-    state = AssignedPartition(PLACE)
+    state = AssignedPartition(TOPIC_PARTITION)
     state.move_to_checked(5, 2)
     assert (state.phase, state.offset, state.fetch_offset) == (Phase.VALIDATING, 5, 5)
     state.move_to_checked(5, -1)
@@ -29,7 +29,7 @@ def test_a_position_with_an_epoch_is_checked_first():
 
 
 def test_a_new_leader_epoch_calls_for_validation():
-    state = AssignedPartition(PLACE)
+    state = AssignedPartition(TOPIC_PARTITION)
     state.move_to(5, epoch=2)
     state.leader_changed(3)
     assert state.phase is Phase.FETCHING, "the first epoch heard of is no change"
@@ -40,7 +40,7 @@ def test_a_new_leader_epoch_calls_for_validation():
 
 
 def test_without_an_epoch_there_is_nothing_to_validate():
-    state = AssignedPartition(PLACE)
+    state = AssignedPartition(TOPIC_PARTITION)
     state.move_to(5)
     state.leader_changed(3)
     state.leader_changed(4)
@@ -48,7 +48,7 @@ def test_without_an_epoch_there_is_nothing_to_validate():
 
 
 def test_lag_and_lead():
-    state = AssignedPartition(PLACE)
+    state = AssignedPartition(TOPIC_PARTITION)
     assert (state.lag(False), state.lead()) == (None, None)
     state.move_to(5)
     state.high_watermark, state.last_stable_offset, state.log_start_offset = 12, 8, 2
@@ -82,23 +82,23 @@ def test_ways_of_reading_exclude_each_other():
     subscription = SubscriptionState()
     subscription.subscribe(["t"], None)
     with pytest.raises(LocalError):
-        subscription.assign([PLACE])
+        subscription.assign([TOPIC_PARTITION])
     with pytest.raises(LocalError):
         subscription.subscribe_pattern(re.compile("t"), None)
     subscription.subscribe(["u"], None)
     subscription.unsubscribe()
-    subscription.assign([PLACE])
+    subscription.assign([TOPIC_PARTITION])
     assert subscription.kind is SubscriptionKind.ASSIGNED
 
 
 def test_partitions_that_stay_keep_their_position():
     subscription = SubscriptionState()
-    subscription.assign([PLACE, OTHER])
-    subscription.require(PLACE).move_to(7)
+    subscription.assign([TOPIC_PARTITION, OTHER])
+    subscription.require(TOPIC_PARTITION).move_to(7)
     gone, stamp = subscription.require(OTHER), subscription.require(OTHER).stamp
-    subscription.replace_assignment([PLACE])
-    assert subscription.consumed()[PLACE].offset == 7
+    subscription.replace_assignment([TOPIC_PARTITION])
+    assert subscription.consumed()[TOPIC_PARTITION].offset == 7
     assert gone.stamp != stamp
     with pytest.raises(LocalError, match="not assigned"):
-        subscription.change([PLACE, OTHER], lambda state: state.move_to(0))
-    assert subscription.require(PLACE).offset == 7, "all or nothing"
+        subscription.change([TOPIC_PARTITION, OTHER], lambda state: state.move_to(0))
+    assert subscription.require(TOPIC_PARTITION).offset == 7, "all or nothing"

@@ -8,7 +8,7 @@ from barnabas.clients.producer.accumulator import Accumulator, BufferMemory, rec
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.model.ids import TopicPartition
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 class IdleDriver:
@@ -34,14 +34,14 @@ def make(settings_of, clock):
     return accumulator
 
 
-def send(accumulator, value=b"v", place=PLACE):
+def send(accumulator, value=b"v", topic_partition=TOPIC_PARTITION):
     record = (None, value, [], 5)
     appender = accumulator.topic("t", 2, 0)
-    future = appender.try_send(None, value, (), place.partition, 5)
+    future = appender.try_send(None, value, (), topic_partition.partition, 5)
     if future is None:
         size = accumulator.batch_bytes(record_bytes(*record[:3]))
         assert accumulator.memory.try_reserve(size)
-        future = accumulator.append_to_new(appender, place, record, size)
+        future = accumulator.append_to_new(appender, topic_partition, record, size)
     return future
 
 
@@ -53,14 +53,14 @@ def test_a_batch_lingers_then_is_ready(make, clock):
     accumulator = make(linger_ms=10)
     send(accumulator)
     assert accumulator.woken == [True]
-    assert accumulator.ready_at_ms(heads(accumulator)[PLACE]) == clock.time + 10
+    assert accumulator.ready_at_ms(heads(accumulator)[TOPIC_PARTITION]) == clock.time + 10
 
 
 @pytest.mark.parametrize("reason", ["full", "urgent", "flush", "memory"])
 def test_what_ends_a_linger(make, reason):
     accumulator = make(linger_ms=10_000, batch_size=200, buffer_memory=500)
     send(accumulator)
-    batch = heads(accumulator)[PLACE]
+    batch = heads(accumulator)[TOPIC_PARTITION]
     if reason == "full":
         for _ in range(9):
             send(accumulator, b"x" * 20)
@@ -78,10 +78,10 @@ def test_what_ends_a_linger(make, reason):
 def test_a_drained_batch_takes_no_more_records(make):
     accumulator = make()
     send(accumulator)
-    batch = accumulator.drain(PLACE)
+    batch = accumulator.drain(TOPIC_PARTITION)
     send(accumulator)
     assert batch.appender.count == 1
-    assert heads(accumulator)[PLACE] is not batch
+    assert heads(accumulator)[TOPIC_PARTITION] is not batch
 
 
 def test_retries_stand_before_new_batches_in_the_order_they_had(make):
@@ -89,11 +89,11 @@ def test_retries_stand_before_new_batches_in_the_order_they_had(make):
     drained = []
     for _ in range(3):
         send(accumulator, b"x" * 60)
-        drained.append(accumulator.drain(PLACE))
+        drained.append(accumulator.drain(TOPIC_PARTITION))
     send(accumulator, b"new")
     for batch in (drained[1], drained[2], drained[0]):
         accumulator.requeue(batch)
-    order = [accumulator.drain(PLACE) for _ in range(4)]
+    order = [accumulator.drain(TOPIC_PARTITION) for _ in range(4)]
     assert order[:3] == drained
 
 
@@ -102,23 +102,23 @@ def test_parts_of_split_batches_keep_the_order_of_their_wholes(make):
     wholes = []
     for _ in range(2):
         send(accumulator, b"x" * 60)
-        wholes.append(accumulator.drain(PLACE))
+        wholes.append(accumulator.drain(TOPIC_PARTITION))
     parts = {whole: [new_batch(), new_batch()] for whole in wholes}
     accumulator.replace(wholes[1], parts[wholes[1]])
     accumulator.replace(wholes[0], parts[wholes[0]])
-    order = [accumulator.drain(PLACE) for _ in range(4)]
+    order = [accumulator.drain(TOPIC_PARTITION) for _ in range(4)]
     assert order == parts[wholes[0]] + parts[wholes[1]]
 
 
 def new_batch():
-    return ProducerBatch(PLACE, 0, 0, threading.Lock(), IdleDriver())
+    return ProducerBatch(TOPIC_PARTITION, 0, 0, threading.Lock(), IdleDriver())
 
 
 def test_memory_comes_back_when_a_batch_is_answered(make):
     accumulator = make(batch_size=100, buffer_memory=1000)
     send(accumulator)
     assert accumulator.memory.available == 900
-    batch = accumulator.drain(PLACE)
+    batch = accumulator.drain(TOPIC_PARTITION)
     accumulator.finished(batch)
     assert accumulator.memory.available == 1000
     assert accumulator.incomplete() == []
@@ -128,7 +128,7 @@ def test_a_record_larger_than_a_batch_has_one_of_its_own(make):
     accumulator = make(batch_size=100)
     send(accumulator, b"x" * 5000)
     send(accumulator, b"small")
-    assert accumulator.drain(PLACE).appender.count == 1
+    assert accumulator.drain(TOPIC_PARTITION).appender.count == 1
 
 
 def test_waiters_for_memory_are_served_in_order():
@@ -160,14 +160,16 @@ def enlarge(accumulator, value):
     """Appends to the open batch after enlarging it; the future or None."""
     record = (None, value, [], 5)
     appender = accumulator.topic("t", 2, 0)
-    return accumulator.append_to_enlarged(appender, PLACE, record, record_bytes(*record[:3]))
+    return accumulator.append_to_enlarged(
+        appender, TOPIC_PARTITION, record, record_bytes(*record[:3])
+    )
 
 
 def test_a_batch_grows_while_it_cannot_be_sent(make):
     accumulator = make()
     for _ in range(4):
         send(accumulator, b"x" * 4000)
-    batch = heads(accumulator)[PLACE]
+    batch = heads(accumulator)[TOPIC_PARTITION]
     assert accumulator.ready_at_ms(batch) > 0
     woken = len(accumulator.woken)
     future = enlarge(accumulator, b"x" * 4000)
@@ -176,11 +178,13 @@ def test_a_batch_grows_while_it_cannot_be_sent(make):
     assert accumulator.ready_at_ms(batch) == 0
     while send(accumulator, b"x" * 4000).batch is batch or enlarge(accumulator, b"x" * 4000):
         pass
-    sizes = [waiting.appender.size for waiting in accumulator.queued(PLACE)]
+    sizes = [waiting.appender.size for waiting in accumulator.queued(TOPIC_PARTITION)]
     assert 16_384 < sizes[0] <= 512 * 1024
     reserved = accumulator.memory.total_bytes - accumulator.memory.available
-    assert reserved == sum(waiting.reserved_bytes for waiting in accumulator.queued(PLACE))
-    for waiting in accumulator.queued(PLACE):
+    assert reserved == sum(
+        waiting.reserved_bytes for waiting in accumulator.queued(TOPIC_PARTITION)
+    )
+    for waiting in accumulator.queued(TOPIC_PARTITION):
         accumulator.discard(waiting)
         accumulator.finished(waiting)
     assert accumulator.memory.available == accumulator.memory.total_bytes
@@ -189,7 +193,7 @@ def test_a_batch_grows_while_it_cannot_be_sent(make):
 def test_a_batch_that_is_drained_grows_no_more(make):
     accumulator = make()
     send(accumulator)
-    accumulator.drain(PLACE)
+    accumulator.drain(TOPIC_PARTITION)
     assert enlarge(accumulator, b"v") is None
 
 

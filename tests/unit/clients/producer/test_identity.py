@@ -11,8 +11,8 @@ from barnabas.model.ids import TopicPartition
 ONE, TWO = TopicPartition("t", 1), TopicPartition("t", 2)
 
 
-def batch(count=3, place=ONE):
-    made = ProducerBatch(place, 100, 0, threading.Lock(), None)
+def batch(count=3, topic_partition=ONE):
+    made = ProducerBatch(topic_partition, 100, 0, threading.Lock(), None)
     made.count = count
     return made
 
@@ -24,9 +24,9 @@ def identity():
     return made
 
 
-def greet(identity, place=ONE):
+def greet(identity, topic_partition=ONE):
     """One batch stored, as every partition begins."""
-    first = batch(0, place)
+    first = batch(0, topic_partition)
     identity.sending(first)
     identity.answered(first)
     identity.stored(first)

@@ -36,8 +36,10 @@ def topic():
 
 def add_batch(topic, number, size):
     """Opens and closes a batch of a partition, which counts towards the sticky partition."""
-    place = TopicPartition("t", number)
-    topic.open(SimpleNamespace(partition=place, appender=SimpleNamespace(size=size)), 1000)
+    topic_partition = TopicPartition("t", number)
+    topic.open(
+        SimpleNamespace(partition=topic_partition, appender=SimpleNamespace(size=size)), 1000
+    )
     topic.close(number)
 
 

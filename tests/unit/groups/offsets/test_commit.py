@@ -7,9 +7,17 @@ from barnabas.model.error_codes import ErrorCode as E
 from barnabas.model.ids import TopicPartition
 
 
-def txn_commit(driver, offset, producer_id=9, generation=-1, member_id="", tp=("t", 0)):
+def txn_commit(
+    driver, offset, producer_id=9, generation=-1, member_id="", topic_partition=("t", 0)
+):
     request = TxnOffsetCommitRequest(
-        "g", "tx", producer_id, 0, (OffsetToCommit(*tp, offset),), generation, member_id
+        "g",
+        "tx",
+        producer_id,
+        0,
+        (OffsetToCommit(*topic_partition, offset),),
+        generation,
+        member_id,
     )
     return driver.run(driver.shard.commit_txn_offsets(request, driver.now_ms))
 
@@ -47,7 +55,7 @@ def test_one_metadata_too_large_and_999_others_stored():
         OffsetToCommit("t", n, n, metadata="x" * (11 if n == 500 else 10)) for n in range(1000)
     )
     reply = driver.commit(0, offsets=offsets).reply
-    codes = {tp.partition: one for tp, one in reply.partitions}
+    codes = {topic_partition.partition: one for topic_partition, one in reply.partitions}
     assert codes.pop(500) is E.OFFSET_METADATA_TOO_LARGE
     assert set(codes.values()) == {E.NONE}
     assert len(codes) == 999
@@ -172,7 +180,7 @@ def test_transactional_commit_in_a_new_group():
 def test_fetch_all_and_some():
     driver = GroupDriver()
     for n in (2, 0, 1):
-        driver.commit(n, tp=("t", n))
+        driver.commit(n, topic_partition=("t", n))
     everything = driver.shard.fetch_offsets(OffsetFetchRequest("g")).offsets
     assert [one.topic_partition.partition for one in everything] == [0, 1, 2]
     some = (TopicPartition("t", 1), TopicPartition("u", 0))

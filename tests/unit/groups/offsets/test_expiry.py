@@ -71,18 +71,18 @@ def test_empty_group_since_it_became_empty():
 def test_live_group_loses_only_what_nobody_subscribes_to():
     driver = driver_with_retention()
     (only,) = driver.stable_group(1)
-    driver.commit(1, only, 1, tp=("t", 0))
-    driver.commit(1, only, 1, tp=("gone", 0))
+    driver.commit(1, only, 1, topic_partition=("t", 0))
+    driver.commit(1, only, 1, topic_partition=("gone", 0))
     keep_alive(driver, [only], RETENTION)
     expire(driver)
-    assert driver.committed(tp=("t", 0)).offset == 1
-    assert driver.committed(tp=("gone", 0)).offset == -1
+    assert driver.committed(topic_partition=("t", 0)).offset == 1
+    assert driver.committed(topic_partition=("gone", 0)).offset == -1
 
 
 def test_rebalancing_group_loses_nothing():
     driver = driver_with_retention()
     leader, follower = driver.stable_group(2)
-    driver.commit(1, leader, 1, tp=("gone", 0))
+    driver.commit(1, leader, 1, topic_partition=("gone", 0))
     driver.advance(9_000)
     driver.heartbeat(leader, 1)
     driver.heartbeat(follower, 1)
@@ -90,7 +90,7 @@ def test_rebalancing_group_loses_nothing():
     driver.join(leader)
     keep_alive(driver, [follower], 30_000)
     assert driver.state() == "PreparingRebalance"
-    assert expire(driver).committed(tp=("gone", 0)).offset == 1
+    assert expire(driver).committed(topic_partition=("gone", 0)).offset == 1
 
 
 @pytest.mark.parametrize("protocols", [(Protocol("range", b"\x00"),)])
@@ -114,13 +114,13 @@ def test_new_group():
     driver = driver_with_retention()
     driver.consumer_heartbeat("a")
     for topic in ("t", "gone"):
-        driver.commit(1, "a", 1, tp=(topic, 0))
+        driver.commit(1, "a", 1, topic_partition=(topic, 0))
     for _ in range(2):
         driver.advance(30_000)
         driver.consumer_heartbeat("a", 1)
     expire(driver)
-    assert driver.committed(tp=("t", 0)).offset == 1
-    assert driver.committed(tp=("gone", 0)).offset == -1
+    assert driver.committed(topic_partition=("t", 0)).offset == 1
+    assert driver.committed(topic_partition=("gone", 0)).offset == -1
     driver.consumer_heartbeat("a", -1)
     expire(driver)
     assert driver.shard.list_groups() == []
@@ -167,13 +167,13 @@ def test_failed_append_keeps_everything():
 
 def test_deleted_topic():
     driver = driver_with_retention()
-    driver.commit(1, tp=("t", 0))
-    driver.commit(1, tp=("u", 0))
+    driver.commit(1, topic_partition=("t", 0))
+    driver.commit(1, topic_partition=("u", 0))
     driver.run(driver.shard.topics_deleted(["t"], driver.now_ms))
-    assert driver.committed(tp=("t", 0)).offset == -1
-    assert driver.committed(tp=("u", 0)).offset == 1
+    assert driver.committed(topic_partition=("t", 0)).offset == -1
+    assert driver.committed(topic_partition=("u", 0)).offset == 1
     driver.reload()
-    assert driver.committed(tp=("t", 0)).offset == -1
+    assert driver.committed(topic_partition=("t", 0)).offset == -1
 
 
 def delete(driver, *partitions, group="g"):
@@ -185,12 +185,12 @@ def delete(driver, *partitions, group="g"):
 def test_offset_delete():
     driver = GroupDriver()
     (only,) = driver.stable_group(1)
-    driver.commit(1, only, 1, tp=("t", 0))
-    driver.commit(1, only, 1, tp=("gone", 0))
+    driver.commit(1, only, 1, topic_partition=("t", 0))
+    driver.commit(1, only, 1, topic_partition=("gone", 0))
     reply = delete(driver, ("t", 0), ("gone", 0), ("gone", 1)).reply
     assert [code for _, code in reply.partitions] == [E.GROUP_SUBSCRIBED_TO_TOPIC, E.NONE, E.NONE]
-    assert driver.committed(tp=("gone", 0)).offset == -1
-    assert driver.committed(tp=("t", 0)).offset == 1
+    assert driver.committed(topic_partition=("gone", 0)).offset == -1
+    assert driver.committed(topic_partition=("t", 0)).offset == 1
 
 
 def test_offset_delete_refusals():

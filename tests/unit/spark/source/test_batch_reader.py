@@ -20,14 +20,16 @@ START, END = dict.fromkeys([A0, A1, B0], 5), dict.fromkeys([A0, A1, B0], 50)
 
 
 class Cluster:
-    def resolve(self, limit, places, option):
-        return dict.fromkeys(places, limit.timestamps // 1000)
+    def resolve(self, limit, topic_partitions, option):
+        return dict.fromkeys(topic_partitions, limit.timestamps // 1000)
 
 
 def narrow(*filters):
     bounds, rest = bounds_of(filters)
     start, end = bounds.narrow(START, END, Cluster())
-    return {place: (start[place], end[place]) for place in start}, rest
+    return {
+        topic_partition: (start[topic_partition], end[topic_partition]) for topic_partition in start
+    }, rest
 
 
 def test_partitions_and_topics():

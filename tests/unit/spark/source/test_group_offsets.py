@@ -10,7 +10,7 @@ from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.spark.source import group_offsets
 from barnabas.spark.source.group_offsets import TOPIC_IDS_PARTITION, GroupMirror, StoredTopicIds
 
-PLACE = TopicPartition("a", 0)
+TOPIC_PARTITION = TopicPartition("a", 0)
 IDS = {"a": Uuid(b"1" * 16)}
 
 
@@ -55,20 +55,20 @@ def admin(monkeypatch):
 def test_the_newest_position_is_written(admin):
     mirror = GroupMirror({"bootstrap.servers": "h:1"}, "g")
     for offset in range(20):
-        mirror.processed({PLACE: offset}, {PLACE: offset + 1}, IDS)
+        mirror.processed({TOPIC_PARTITION: offset}, {TOPIC_PARTITION: offset + 1}, IDS)
     mirror.close()
-    assert admin.committed["g"] == {PLACE: 19}
+    assert admin.committed["g"] == {TOPIC_PARTITION: 19}
     mark = StoredTopicIds.parse(admin.committed["g-topics"][TOPIC_IDS_PARTITION].metadata)
-    assert mark.ids_at({PLACE: 20}) == IDS
-    assert GroupMirror({}, "g").topic_ids({PLACE: 19}) == IDS
+    assert mark.ids_at({TOPIC_PARTITION: 20}) == IDS
+    assert GroupMirror({}, "g").topic_ids({TOPIC_PARTITION: 19}) == IDS
 
 
 def test_flush_waits_for_the_commit(admin):
     mirror = GroupMirror({"bootstrap.servers": "h:1"}, "g")
     mirror.flush(0)
-    mirror.processed({PLACE: 7}, {PLACE: 7}, IDS)
+    mirror.processed({TOPIC_PARTITION: 7}, {TOPIC_PARTITION: 7}, IDS)
     mirror.flush(60)
-    assert admin.committed["g"] == {PLACE: 7}
+    assert admin.committed["g"] == {TOPIC_PARTITION: 7}
     mirror.close()
 
 
@@ -76,9 +76,9 @@ def test_a_denied_commit_is_logged_once(admin, caplog):
     admin.error = BrokerError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
     mirror = GroupMirror({"bootstrap.servers": "h:1"}, "g")
     with caplog.at_level(logging.WARNING, "barnabas.spark"):
-        assert mirror.topic_ids({PLACE: 1}) == {}
+        assert mirror.topic_ids({TOPIC_PARTITION: 1}) == {}
         for offset in range(5):
-            mirror.processed({PLACE: offset}, {PLACE: offset}, IDS)
+            mirror.processed({TOPIC_PARTITION: offset}, {TOPIC_PARTITION: offset}, IDS)
             mirror.flush(60)
         mirror.close()
     assert len(caplog.records) == 1

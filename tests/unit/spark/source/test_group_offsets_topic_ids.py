@@ -30,7 +30,7 @@ def test_other_metadata_is_ignored(text):
 
 
 def test_the_text_is_not_longer_than_the_broker_limit():
-    places = {TopicPartition(f"t{n}", 0): 1 for n in range(500)}
-    mark = stored_ids_of(places, places, {f"t{n}": ONE for n in range(500)})
+    topic_partitions = {TopicPartition(f"t{n}", 0): 1 for n in range(500)}
+    mark = stored_ids_of(topic_partitions, topic_partitions, {f"t{n}": ONE for n in range(500)})
     assert len(mark.text()) <= LONGEST
-    assert len(StoredTopicIds.parse(mark.text()).ids_at(places)) > 100
+    assert len(StoredTopicIds.parse(mark.text()).ids_at(topic_partitions)) > 100

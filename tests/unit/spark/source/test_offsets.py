@@ -18,10 +18,12 @@ from barnabas.spark.source.offsets import (
 )
 
 A0, A1, B0 = TopicPartition("a", 0), TopicPartition("a", 1), TopicPartition("b", 0)
-places = st.builds(TopicPartition, st.sampled_from(["a", "b.c", "d-1"]), st.integers(0, 30))
+topic_partitions = st.builds(
+    TopicPartition, st.sampled_from(["a", "b.c", "d-1"]), st.integers(0, 30)
+)
 
 
-@given(st.dictionaries(places, st.integers(0, 2**62)), st.randoms())
+@given(st.dictionaries(topic_partitions, st.integers(0, 2**62)), st.randoms())
 def test_text_round_trip_in_any_order_is_the_same_text(offsets, dice):
     items = list(offsets.items())
     dice.shuffle(items)

@@ -14,7 +14,7 @@ from barnabas.spark.source.offsets import (
     SpecificOffsets,
     TimestampOffsets,
 )
-from barnabas.spark.source.options import SOURCE_OPTIONS, SourceOptions, Subscription
+from barnabas.spark.source.options import SOURCE_OPTIONS, SourceOptions, TopicSubscription
 
 BASE = {"kafka.bootstrap.servers": "h:1", "subscribe": "a"}
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
@@ -103,9 +103,9 @@ def test_subscriptions():
     def of(**given):
         return SourceOptions.parse({**servers, **given}, streaming=False).subscription
 
-    assert of(subscribe="a, b,a") == Subscription(topics=("a", "b"))
-    assert of(subscribePattern="a.*") == Subscription(pattern="a.*")
-    assert of(assign='{"a":[1,0]}') == Subscription(assigned=(A0, A1))
+    assert of(subscribe="a, b,a") == TopicSubscription(topics=("a", "b"))
+    assert of(subscribePattern="a.*") == TopicSubscription(pattern="a.*")
+    assert of(assign='{"a":[1,0]}') == TopicSubscription(assigned=(A0, A1))
 
 
 def test_the_group_that_shows_a_query():

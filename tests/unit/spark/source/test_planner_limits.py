@@ -8,7 +8,7 @@ from barnabas.spark.source.planner import TriggerLimits, rate_limit
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
 numbers = st.integers(0, 1000)
-place = st.builds(TopicPartition, st.just("t"), st.integers(0, 9))
+topic_partition = st.builds(TopicPartition, st.just("t"), st.integers(0, 9))
 
 
 def test_without_limits_everything():
@@ -16,20 +16,22 @@ def test_without_limits_everything():
 
 
 @given(
-    st.dictionaries(place, st.tuples(st.integers(0, 1000), st.integers(0, 1000))),
+    st.dictionaries(topic_partition, st.tuples(st.integers(0, 1000), st.integers(0, 1000))),
     st.integers(1, 500),
 )
 def test_the_limit_is_shared_in_proportion_to_the_backlog(sizes, limit):
-    start = {place: begin for place, (begin, _) in sizes.items()}
-    latest = {place: begin + size for place, (begin, size) in sizes.items()}
+    start = {topic_partition: begin for topic_partition, (begin, _) in sizes.items()}
+    latest = {topic_partition: begin + size for topic_partition, (begin, size) in sizes.items()}
     end = rate_limit(limit, start, latest)
     assert end.keys() == latest.keys()
     total = sum(size for _, size in sizes.values())
-    taken = sum(end[place] - start[place] for place in start)
+    taken = sum(end[topic_partition] - start[topic_partition] for topic_partition in start)
     assert taken == total if total <= limit else taken <= limit + len(sizes)
-    for place in start:
-        assert start[place] <= end[place] <= latest[place]
-        assert (end[place] > start[place]) == (latest[place] > start[place])
+    for topic_partition in start:
+        assert start[topic_partition] <= end[topic_partition] <= latest[topic_partition]
+        assert (end[topic_partition] > start[topic_partition]) == (
+            latest[topic_partition] > start[topic_partition]
+        )
 
 
 def test_proportion():

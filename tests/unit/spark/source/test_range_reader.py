@@ -27,8 +27,10 @@ class Rooms:
         self.in_use_at_fetch.append(sum(map(in_use, self.rooms)))
         records = [(None, b"v%d" % (position + row)) for row in range(ROWS_PER_FETCH)]
         self.rooms.append(bytearray(build_batch(records, base_offset=position)))
-        place = TopicPartition(topic, partition)
-        return FetchedBatches(place, position, memoryview(self.rooms[-1]), 0, 0, 0, None, 1 << 20)
+        topic_partition = TopicPartition(topic, partition)
+        return FetchedBatches(
+            topic_partition, position, memoryview(self.rooms[-1]), 0, 0, 0, None, 1 << 20
+        )
 
 
 def in_use(room):

@@ -11,7 +11,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import build_batch
 from barnabas.spark.source.range_reader import Prefetch, following_offset
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 def batch_at(offset, count=3):
@@ -34,7 +34,9 @@ class Log:
             if position == self.fails_at:
                 raise UnavailableError("gone")
             data = batch_at(position) if position < self.end else b""
-            return FetchedBatches(PLACE, position, memoryview(data), 0, 0, 0, None, 1 << 20)
+            return FetchedBatches(
+                TOPIC_PARTITION, position, memoryview(data), 0, 0, 0, None, 1 << 20
+            )
         finally:
             self._busy.release()
 

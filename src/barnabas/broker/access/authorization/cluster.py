@@ -54,7 +54,7 @@ _TEXT = _DENIED.explanation
 def _cluster_or(
     response_type: type, *operations: Operation, text: bool = False
 ) -> AuthorizationRule:
-    """For responses with a top-level error code."""
+    """Returns the rule of an API whose response has a top-level error code."""
     fields = {"error_code": _DENIED, "error_message": _TEXT} if text else {"error_code": _DENIED}
     return needs_cluster(lambda _ctx, _request: response_type(**fields), *operations)
 

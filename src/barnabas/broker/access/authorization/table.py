@@ -102,7 +102,7 @@ def authorized(handlers: Iterable[Handler], authorizers: Authorizers) -> list[Ha
 def _behind(rule: AuthorizationRule, handler: Handler, authorizers: Authorizers) -> Any:
     serve = handler.handle
 
-    def handle(ctx: RequestContext, request: Any) -> Result:
+    def handle(ctx: RequestContext, request: object) -> Result:
         authorizer = authorizers.of(ctx.connection.listener_name)
         if authorizer is None:
             return serve(ctx, request)

@@ -68,6 +68,6 @@ def check_offset_commit(
             topic_partition = TopicPartition(topic.name, item.partition_index)
             raise_for(item.error_code, f"committing {topic_partition}")
             committed.add(topic_partition)
-    missing = [tp for tp in requested if tp not in committed]
+    missing = [topic_partition for topic_partition in requested if topic_partition not in committed]
     if missing:
         raise ProtocolError(f"the response to a commit leaves out {missing[0]}")

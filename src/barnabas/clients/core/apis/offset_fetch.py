@@ -89,7 +89,7 @@ def read_requested_committed(
         ProtocolError: also if the response does not contain a requested partition.
     """
     found = read_offset_fetch(response)
-    missing = [tp for tp in requested if tp not in found]
+    missing = [topic_partition for topic_partition in requested if topic_partition not in found]
     if missing:
         raise ProtocolError(f"the response leaves out the committed offset of {missing[0]}")
     return found
@@ -97,4 +97,8 @@ def read_requested_committed(
 
 def committed_only(offsets: CommittedOffsets) -> dict[TopicPartition, OffsetAndMetadata]:
     """Returns the entries of partitions that have a committed offset."""
-    return {tp: position for tp, position in offsets.items() if position is not None}
+    return {
+        topic_partition: position
+        for topic_partition, position in offsets.items()
+        if position is not None
+    }

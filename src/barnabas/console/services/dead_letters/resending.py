@@ -13,8 +13,9 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from barnabas.console.services.records.producing import SendsRecords
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.record_metadata import RecordMetadata
@@ -25,7 +26,7 @@ TRANSACTIONAL_ID = "barnabas-console-dead-letters"
 _ATTEMPTS = 3
 
 
-class TransactionalProducer(Protocol):
+class TransactionalProducer(SendsRecords, Protocol):
     """The part of the asyncio Producer that sending back needs."""
 
     async def init_transactions(self) -> None: ...
@@ -35,16 +36,6 @@ class TransactionalProducer(Protocol):
     async def commit_transaction(self) -> None: ...
 
     async def abort_transaction(self) -> None: ...
-
-    async def send(
-        self,
-        topic: str,
-        value: Any = None,
-        key: Any = None,
-        headers: Any = (),
-        partition: int | None = None,
-        timestamp: int | None = None,
-    ) -> Awaitable[RecordMetadata]: ...
 
     async def close(self) -> None: ...
 

@@ -79,9 +79,9 @@ def _csv_lines(rows: Sequence[Sequence[object]]) -> bytes:
 async def parquet_file(chunks: Chunks) -> AsyncIterator[bytes]:
     """Writes a row group per chunk."""
     # Optional extra, large in memory: only for this format.
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow.parquet
 
+    pa = pyarrow
     header = pa.struct([("key", pa.string()), ("value", pa.binary())])
     schema = pa.schema(
         [
@@ -95,7 +95,7 @@ async def parquet_file(chunks: Chunks) -> AsyncIterator[bytes]:
         ]
     )
     sink = _Drained()
-    with pq.ParquetWriter(sink, schema) as writer:
+    with pyarrow.parquet.ParquetWriter(sink, schema) as writer:
         async for entries in chunks:
             if not entries:
                 continue

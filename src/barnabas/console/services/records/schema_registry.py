@@ -144,7 +144,7 @@ def protobuf_decoder(descriptor_text: str) -> Decode:
 
     file = descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(descriptor_text))
     pool = descriptor_pool.DescriptorPool()
-    _add_well_known(pool, file.dependency)
+    _add_well_known(pool, descriptor_pool.Default(), file.dependency)
     added = pool.Add(file) or pool.FindFileByName(file.name)
 
     def decode(data: bytes) -> Any:
@@ -158,16 +158,14 @@ def protobuf_decoder(descriptor_text: str) -> Decode:
     return decode
 
 
-def _add_well_known(pool: Any, names: Any) -> None:
+def _add_well_known(pool: Any, installed: Any, names: Any) -> None:
     """Adds the files of google/protobuf that a schema imports; others make the schema invalid."""
-    from google.protobuf import descriptor_pool  # start-up time: see protobuf_decoder
-
     for name in names:
         if name.startswith("google/protobuf/"):
             module = name.removeprefix("google/protobuf/").removesuffix(".proto")
             __import__(f"google.protobuf.{module}_pb2")
-            file = descriptor_pool.Default().FindFileByName(name)
-            _add_well_known(pool, [item.name for item in file.dependencies])
+            file = installed.FindFileByName(name)
+            _add_well_known(pool, installed, [item.name for item in file.dependencies])
             pool.AddSerializedFile(file.serialized_pb)
 
 

@@ -8,10 +8,10 @@ other modules of this package implement the statements.
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from barnabas.admin import Admin
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.spark.options import ClusterSettings
 from barnabas.streams.sql.catalog import TOPIC, Catalog, StatementLog
 from barnabas.streams.sql.engine.insert import InsertStatements
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Engine:
+class Engine(ClosesOnExit):
     """Executes SQL on one cluster.
 
     Args:
@@ -190,14 +190,3 @@ class Engine:
             for part in (self._admin, self._log, self._insert, self._lazy_session):
                 ends.callback(part.close)
             self._queries.stop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -11,6 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from barnabas.clients.producer import Producer
+from barnabas.spark import formats
 from barnabas.streams.sql.engine.results import Result, TextResult
 from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.sql.language.statements import Column, InsertValues, RelationKind
@@ -29,7 +30,7 @@ ROWTIME = "rowtime"
 
 
 @dataclass(frozen=True, slots=True)
-class NewRecord:
+class InsertedRecord:
     """A record to send; `timestamp` None means the current time."""
 
     key: bytes | None
@@ -37,7 +38,7 @@ class NewRecord:
     timestamp: int | None
 
 
-def records(statement: InsertValues, relation: Relation) -> list[NewRecord]:
+def records(statement: InsertValues, relation: Relation) -> list[InsertedRecord]:
     """Returns the records of all rows; SqlError names a value that does not match its column."""
     names = list(statement.columns) or [column.name for column in relation.columns]
     for name in names:
@@ -47,7 +48,7 @@ def records(statement: InsertValues, relation: Relation) -> list[NewRecord]:
     return [_record(row, names, relation) for row in statement.rows]
 
 
-def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -> NewRecord:
+def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -> InsertedRecord:
     if len(row) != len(names):
         raise at_node(SqlError(f"{len(names)} columns, but {len(row)} values"), row[0])
     given = {name.lower(): _constant(tree) for name, tree in zip(names, row, strict=True)}
@@ -61,7 +62,7 @@ def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -
         fitted[column.name] is None for column in relation.key_columns
     ):
         raise SqlError(f"a row of the table {relation.name} needs a key")
-    return NewRecord(encoded_key(relation, fitted), encoded_value(relation, fitted), time)
+    return InsertedRecord(encoded_key(relation, fitted), encoded_value(relation, fitted), time)
 
 
 def encoded_key(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
@@ -99,10 +100,7 @@ def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
             return None
 
 
-def _avro(relation: Relation, values: Mapping[str, Any]) -> bytes:
-    # Start-up time: PySpark takes a second to import.
-    from barnabas.spark.formats.avro import avro_writer
-
+def _avro(relation: Relation, values: Mapping[str, object]) -> bytes:
     check_written(relation)
     text = relation.avro_schema
     schema = derived_schema(relation.value_columns) if text is None else text
@@ -111,7 +109,7 @@ def _avro(relation: Relation, values: Mapping[str, Any]) -> bytes:
         name = column.name if text is None else field_of(text, column).name
         row[name] = _AVRO.get(column.type, _same)(values[column.name])
     try:
-        return avro_writer(json.loads(schema))(row)
+        return formats.avro_writer(json.loads(schema))(row)
     except (ValueError, TypeError, AttributeError) as error:
         raise SqlError(f"the row does not fit the Avro schema: {error}") from None
 

@@ -24,7 +24,7 @@ from barnabas.streams.errors import LostStateError
 from barnabas.streams.run import Runner
 from barnabas.streams.sql.catalog import Catalog, CheckpointLocation, QueryDefinition, StatementLog
 from barnabas.streams.sql.engine.planning import Planning
-from barnabas.streams.sql.engine.session import LazySparkSession, failure_text
+from barnabas.streams.sql.engine.session import LazySparkSession, failure_text, spark_exception
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.language.statements import CreateAs, InsertSelect
@@ -211,12 +211,9 @@ class RunningQuery:
         """Processes the current records."""
         if self.running is not None:
             return
-        # Start-up time: PySpark takes a second to import.
-        from pyspark.errors import PySparkException
-
         try:
             self.runner.run(timeout)
-        except (PySparkException, LocalError) as error:
+        except (spark_exception(), LocalError) as error:
             self.failure = failure_text(error)
             name = self.definition.query_id
             raise SqlError(f"{name} failed: {self.failure}") from error

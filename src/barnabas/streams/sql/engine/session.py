@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.spark import register, session
+import barnabas.spark
 from barnabas.spark.jvm import stderr_into
 from barnabas.streams.sql.engine.results import Result, TextResult
 from barnabas.streams.sql.language.errors import SqlError
@@ -71,7 +71,9 @@ class LazySparkSession:
         if given is None:
             self._ours = True
             with stderr_into(self._log_file), _own_interrupts():
-                given = session(self._master, app_name="barnabas-sql", config=self._config)
+                given = barnabas.spark.session(
+                    self._master, app_name="barnabas-sql", config=self._config
+                )
             given.sparkContext.setLogLevel("ERROR")
         # Errors are raised to the caller; PySpark would also log each of them as a page of JSON.
         for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -79,7 +81,7 @@ class LazySparkSession:
         made = given.newSession()
         for name, value in _SETTINGS.items():
             made.conf.set(name, value)
-        register(made)
+        barnabas.spark.register(made)
         return made
 
     def close(self) -> None:
@@ -113,15 +115,20 @@ def _own_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-@contextmanager
-def spark_errors(query: Query) -> Iterator[None]:
-    """Converts Spark's exceptions to SqlError, with a position in the query."""
+def spark_exception() -> type[Exception]:
+    """Returns the base of Spark's exceptions, for an `except` clause."""
     # Start-up time: PySpark takes a second to import.
     from pyspark.errors import PySparkException
 
+    return PySparkException
+
+
+@contextmanager
+def spark_errors(query: Query) -> Iterator[None]:
+    """Converts Spark's exceptions to SqlError, with a position in the query."""
     try:
         yield
-    except PySparkException as error:
+    except spark_exception() as error:
         reason = readable(str(error))
         raise SqlError(reason, query.text, _position(reason, query)) from error
 

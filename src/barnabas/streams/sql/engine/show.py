@@ -115,7 +115,7 @@ def describe(
 class TopicPrinter:
     """PRINT: the records of all partitions as they arrive."""
 
-    def __init__(self, statement: Print, settings: Mapping[str, Any], admin: Admin) -> None:
+    def __init__(self, statement: Print, settings: Mapping[str, object], admin: Admin) -> None:
         self._statement = statement
         self._consumer = SimpleConsumer(settings, fetch_max_wait_ms=FETCH_WAIT_MS)
         known = {listing.name for listing in admin.list_topics()}

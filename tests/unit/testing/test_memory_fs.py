@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from barnabas.testing.memory_nodes import Directory, Inode
+from barnabas.testing.memory_fs import Directory, Inode
 
 
 @pytest.mark.parametrize("seed", range(20))
