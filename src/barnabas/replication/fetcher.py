@@ -354,7 +354,8 @@ class ReplicaFetcher:
         except TransientDiskError:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
-            _logger.warning("%r: cannot apply the fetch response: %s", followed, error)
+            place = followed.partition.topic_partition
+            _logger.warning("%s: cannot apply the fetch response: %s", place, error)
             if isinstance(error, BrokerError) and error.code is ErrorCode.KAFKA_STORAGE_ERROR:
                 followed.state = FollowState.FAILED
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
