@@ -24,7 +24,45 @@ PATIENCE_S = 0.4
 _CONNECT_SECONDS = 30
 
 
-class Sender(asyncio.Protocol):
+class Connection(asyncio.Protocol):
+    """One connection; `closed` is done when the broker has closed it or nothing is left to send.
+
+    An object of its own: the end of an aborted connection is reported after the next one began.
+    """
+
+    def __init__(self, sender):
+        self._sender = sender
+        self._received = bytearray()
+        self.closed = asyncio.get_running_loop().create_future()
+        self.transport = None
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def data_received(self, data):
+        if self.closed.done():
+            return
+        self._received += data
+        while len(self._received) >= 8:
+            size, correlation = struct.unpack_from(">ii", self._received)
+            if len(self._received) < 4 + size:
+                break
+            del self._received[: 4 + size]
+            self._sender.answered(correlation)
+        self._sender.send_more(self)
+
+    def eof_received(self):
+        return False
+
+    def connection_lost(self, _error):
+        self.close()
+
+    def close(self):
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+
+class Sender:
     """One connection at a time, which begins with the frames that the last one left over."""
 
     def __init__(self, port, numbers, frames, counts):
@@ -34,30 +72,27 @@ class Sender(asyncio.Protocol):
         self._counts = counts
         self._outstanding = deque()
         """(number, frame); making a frame again would take longer than sending it."""
-        self._received = bytearray()
-        self._closed = None
         self._progress = 0
 
     async def run(self):
         loop = asyncio.get_running_loop()
         while self._fill() or self._outstanding:
-            self._closed = loop.create_future()
-            self._received.clear()
-            transport, _ = await asyncio.wait_for(
-                loop.create_connection(lambda: self, "127.0.0.1", self._port), _CONNECT_SECONDS
+            transport, connection = await asyncio.wait_for(
+                loop.create_connection(lambda: Connection(self), "127.0.0.1", self._port),
+                _CONNECT_SECONDS,
             )
-            self._transport = transport
             self._counts["connections"] += 1
             transport.writelines([frame for _, frame in self._outstanding])
-            await self._watch()
+            await self._watch(connection)
+            connection.close()
             transport.abort()
 
-    async def _watch(self):
+    async def _watch(self, connection):
         """Return when the connection is closed, parked, or has nothing more to send."""
         while self._outstanding:
             seen = self._progress
-            await asyncio.wait((self._closed,), timeout=PATIENCE_S)
-            if self._closed.done():
+            await asyncio.wait((connection.closed,), timeout=PATIENCE_S)
+            if connection.closed.done():
                 self._count_first("refused")
                 return
             if self._progress == seen:
@@ -79,34 +114,20 @@ class Sender(asyncio.Protocol):
             self._counts[outcome] += 1
             self._progress += 1
 
-    # -- asyncio.Protocol ----------------------------------------------------------------------
+    # -- called by the connection --------------------------------------------------------------
 
-    def data_received(self, data):
-        self._received += data
-        while len(self._received) >= 8:
-            size, correlation = struct.unpack_from(">ii", self._received)
-            if len(self._received) < 4 + size:
-                break
-            del self._received[: 4 + size]
-            self._answered(correlation)
-        if len(self._outstanding) <= PIPELINED // 2:
-            self._transport.writelines(self._fill())
-        if not self._outstanding and not self._closed.done():
-            self._closed.set_result(None)
-
-    def _answered(self, correlation):
+    def answered(self, correlation):
         numbers = [number for number, _ in self._outstanding]
         if correlation in numbers:
             for _ in range(numbers.index(correlation)):
                 self._count_first("silent")
         self._count_first("answered")
 
-    def eof_received(self):
-        return False
-
-    def connection_lost(self, _error):
-        if not self._closed.done():
-            self._closed.set_result(None)
+    def send_more(self, connection):
+        if len(self._outstanding) <= PIPELINED // 2:
+            connection.transport.writelines(self._fill())
+        if not self._outstanding:
+            connection.close()
 
 
 async def attack(port, seed, first, count):
