@@ -45,7 +45,7 @@ _ELEMENT_KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
         "groups": lambda group: group.group_id if group.topics is None else id(group)
     },
 }
-LOOP_BUDGET = 1 << 20
+LOOP_BUDGET = 1 << 18
 """Estimated memory of a request that is decoded on the loop: a few milliseconds of work."""
 SLICE = 50
 """Elements of a large request that are handled in one turn of the loop."""
@@ -53,6 +53,8 @@ _SLICES: dict[ApiKey, int] = {ApiKey.DESCRIBE_CONFIGS: 10}
 """Smaller slices of APIs whose elements take longer than 0.1 ms."""
 SPARE_ELEMENTS = 10_000
 """Number by which the elements of a request may exceed the partitions of the cluster."""
+_SPARE_ELEMENTS: dict[ApiKey, int] = {ApiKey.PRODUCE: 1_000, ApiKey.FETCH: 2_000}
+"""Smaller numbers of APIs that are served in one callback of the loop."""
 ELEMENT_BYTES: dict[ApiKey, int] = {
     ApiKey.METADATA: 400,
     ApiKey.FETCH: 700,
@@ -178,7 +180,7 @@ class LargeRequests:
     ) -> Any:
         """Returns the reply to a request: encoded, or the result of its handler."""
         known = _known_partitions(context)
-        work = partial(_decoded, handler.api, decode, known + SPARE_ELEMENTS)
+        work = partial(_decoded, handler.api, decode, known)
         request, named = await self._in_thread(work)
         if request is None:
             text = f"{handler.api.name} with {named} elements, the cluster has {known} partitions"
@@ -224,13 +226,15 @@ class LargeRequests:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def _decoded(api: ApiKey, decode: Decode, limit: int) -> tuple[Any, int]:
+def _decoded(api: ApiKey, decode: Decode, known: int) -> tuple[Any, int]:
     """Returns the request without repetitions, and the number of its elements.
 
-    Returns None in place of a request with more elements than `limit`.
+    Returns None in place of a request that has too many elements for `known` partitions.
     """
+    limit = known + _SPARE_ELEMENTS.get(api, SPARE_ELEMENTS)
     each = ELEMENT_BYTES.get(api)
-    request = _without_frames(lambda: decode(None if each is None else each * limit))
+    budget = None if each is None else each * (known + SPARE_ELEMENTS)
+    request = _without_frames(lambda: decode(budget))
     if api is ApiKey.FETCH:
         merge_fetch(request)
     merge_duplicates(api, request)
