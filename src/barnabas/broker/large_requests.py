@@ -53,7 +53,13 @@ _SLICES: dict[ApiKey, int] = {ApiKey.DESCRIBE_CONFIGS: 10}
 """Smaller slices of APIs whose elements take longer than 0.1 ms."""
 SPARE_ELEMENTS = 10_000
 """Number by which the elements of a request may exceed the partitions of the cluster."""
-_SPARE_ELEMENTS: dict[ApiKey, int] = {ApiKey.PRODUCE: 1_000, ApiKey.FETCH: 2_000}
+_SPARE_ELEMENTS: dict[ApiKey, int] = {
+    ApiKey.PRODUCE: 1_000,
+    ApiKey.FETCH: 2_000,
+    ApiKey.LIST_OFFSETS: 500,
+    ApiKey.OFFSET_FETCH: 5_000,
+    ApiKey.LEAVE_GROUP: 5_000,
+}
 """Smaller numbers of APIs that are served in one callback of the loop."""
 ELEMENT_BYTES: dict[ApiKey, int] = {
     ApiKey.METADATA: 400,
