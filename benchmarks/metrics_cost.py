@@ -31,7 +31,7 @@ _WARM_UP = 200_000
 @contextmanager
 def broker(http: bool) -> Iterator[tuple[str, str | None]]:
     port = free_port()
-    settings: dict[str, object] = {"file.delete.delay.ms": 0}
+    settings: dict[str, object] = {"log.segment.delete.delay.ms": 0}
     if http:
         settings["http.listener"] = f"127.0.0.1:{port}"
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
