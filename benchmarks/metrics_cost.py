@@ -64,10 +64,12 @@ def scraping(url: str | None) -> Iterator[None]:
 
 
 def throughput(servers: str, topic: str, records: int) -> float:
-    """Returns records per second."""
+    """Returns records per second of a connected producer."""
     settings = {"bootstrap.servers": servers, "linger.ms": 5, "queue.buffering.max.messages": 10**6}
     producer = confluent_kafka.Producer(settings)
     value = bytes(100)
+    producer.produce(topic, value)
+    producer.flush(60)
     started = time.perf_counter()
     for number in range(records):
         while True:
