@@ -69,7 +69,10 @@ class MemberBody(Model):
 
 
 class GroupDetail(Model):
-    """A group with members, partitions and lag."""
+    """A group with members, partitions and lag.
+
+    Not `described`: the console knows only name, type and state of groups of this type.
+    """
 
     name: str
     type: str
@@ -81,6 +84,7 @@ class GroupDetail(Model):
     members: list[MemberBody]
     partitions: list[GroupPartitionBody]
     lag: LagBody
+    described: bool = True
 
 
 class ResetBody(Model):

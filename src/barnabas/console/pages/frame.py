@@ -60,7 +60,7 @@ _CSS = """
 .console-grid { display: grid; width: 100%; gap: 16px;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)); }
 .console-figures { display: grid; gap: 12px; width: 100%; margin: 0;
-  grid-template-columns: repeat(auto-fit, minmax(130px, 1fr)); }
+  grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); }
 .console-figure { gap: 4px; padding: 10px 14px; }
 .console-figure dd { margin: 0; font-size: 1.15rem; font-weight: 600; }
 .console-small, .console-figure dd.console-small { font-size: .8rem; }

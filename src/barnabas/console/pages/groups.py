@@ -55,8 +55,14 @@ async def group_page(view: View) -> None:
     """One group; the values follow the group."""
     name = view.params["name"]
     source = "zookeeper" if view.query.get("source") == "zookeeper" else "brokers"
-    page = _GroupPage(view, name, source, await view.api.get(_path(name), source=source))
-    await page.create()
+    group = await view.api.get(_path(name), source=source)
+    if not group["described"]:
+        ui.label(f"Type: {group['type']}. State: {group['state']}.")
+        ui.label("Members and offsets of groups of this type are not shown here.").classes(
+            "console-muted"
+        )
+        return
+    await _GroupPage(view, name, source, group).create()
 
 
 def _path(name: str, rest: str = "") -> str:

@@ -68,6 +68,10 @@ def _add_point(rates: ui.echart, lag: ui.echart, point: dict[str, Any]) -> None:
         if not data or data[-1][0] < point["time_ms"]:
             data.append([point["time_ms"], point[name]])
             del data[:-_MAX_POINTS]
+    # At least a minute: the axis of a single point would show days.
+    since = min(series[0]["data"][0][0], point["time_ms"] - 60_000)
+    for chart in (rates, lag):
+        chart.options["xAxis"]["min"] = since
     lags = lag.options["series"][0]["data"]
     if not lags or lags[-1][0] < point["time_ms"]:
         lags.append([point["time_ms"], point["lag"]])

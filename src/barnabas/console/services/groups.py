@@ -157,7 +157,8 @@ class GroupService:
         """Returns what the list of groups has, for types that no request describes here."""
         for listed in (await self.snapshot()).groups:
             if listed.name == group and listed.type in _NOT_DESCRIBED:
-                return _listed_detail(listed, [], [], {}, LagBody(records=0))
+                detail = _listed_detail(listed, [], [], {}, LagBody(records=0))
+                return detail.model_copy(update={"described": False})
         raise error
 
     async def delete(self, group: str, source: GroupSource = "brokers") -> None:
