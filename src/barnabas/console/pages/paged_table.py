@@ -75,8 +75,10 @@ class Column:
         warn = (
             " :class=\"props.value ? 'text-negative text-weight-bold' : ''\"" if self.warn else ""
         )
-        name = ' class="console-name"' if self.link is not None else ""
-        return f'<q-td :props="props"{warn}{name}>{shown}</q-td>'
+        look = ' style="white-space: nowrap"' if self.kind != "text" else ""
+        if self.link is not None:
+            look = ' class="console-name"'
+        return f'<q-td :props="props"{warn}{look}>{shown}</q-td>'
 
 
 FetchPage = Callable[[dict[str, object]], Awaitable[dict[str, Any]]]
@@ -101,6 +103,7 @@ class PagedTable:
     async def create(self) -> None:
         sort = self.columns[0].name
         self._problem = ui.label().classes("text-negative console-wrap").props("role=alert")
+        self._problem.set_visibility(False)
         self._table = ui.table(
             columns=[column.definition() for column in self.columns],
             rows=[],
@@ -158,7 +161,7 @@ class PagedTable:
         except ApiCallError as error:
             self._show_problem(error)
             return
-        self._problem.set_text("")
+        self._problem.set_visibility(False)
         self._table.set_visibility(True)
         if number != self._asked:
             return  # a later request, for example of a longer search text, has the answer
@@ -173,6 +176,7 @@ class PagedTable:
             notify_error(error)
             return
         self._problem.set_text(error_text(error))
+        self._problem.set_visibility(True)
         self._table.set_visibility(bool(self._table.rows))
 
     def _keep_total(self, pagination: dict[str, Any]) -> None:
