@@ -80,7 +80,10 @@ _LIBRDKAFKA = {
     ),
 }
 
-_UNSTEADY = "kafka-python needs more polls than the scenario makes, depending on timing"
+_UNSTEADY = (
+    "kafka-python joins the group and looks up offsets inside poll() and stops at its time-out, "
+    "so it may need more polls than the scenario makes"
+)
 
 _KAFKA_PYTHON = {
     "a_pattern_drops_a_deleted_topic": (
