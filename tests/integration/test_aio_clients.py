@@ -32,15 +32,15 @@ async def test_send_and_poll(broker, topic_name):
     placed = await fill(broker, topic_name, 1000)
     assert [metadata.offset for metadata in placed] == list(range(1000))
     async with Consumer({"bootstrap.servers": broker.bootstrap_servers, **QUICK}) as consumer:
-        place = TopicPartition(topic_name, 0)
-        consumer.assign([place])
+        topic_partition = TopicPartition(topic_name, 0)
+        consumer.assign([topic_partition])
         records = []
         while len(records) < 1000:
-            records += (await consumer.poll(10)).get(place, [])
+            records += (await consumer.poll(10)).get(topic_partition, [])
         assert [record.value for record in records] == [b"%d" % n for n in range(1000)]
-        assert await consumer.position(place) == 1000
-        assert await consumer.end_offsets([place]) == {place: 1000}
-        consumer.seek(place, 10)
+        assert await consumer.position(topic_partition) == 1000
+        assert await consumer.end_offsets([topic_partition]) == {topic_partition: 1000}
+        consumer.seek(topic_partition, 10)
         assert (await consumer.poll_arrow(10)).column("offset")[0].as_py() == 10
 
 
@@ -57,7 +57,7 @@ async def test_group_with_coroutine_listener_and_iteration(broker, topic_name):
             heard.append(("revoked", partitions))
 
     settings = {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic_name, **QUICK}
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     async with Consumer(settings) as consumer:
         await consumer.subscribe(re.compile(re.escape(topic_name)), Listener())
         seen = []
@@ -66,11 +66,11 @@ async def test_group_with_coroutine_listener_and_iteration(broker, topic_name):
             if len(seen) == 7:
                 break
         await consumer.commit()
-        assert (await consumer.committed(place))[place].offset == 7
-    assert heard == [("assigned", [place]), ("revoked", [place])]
+        assert (await consumer.committed(topic_partition))[topic_partition].offset == 7
+    assert heard == [("assigned", [topic_partition]), ("revoked", [topic_partition])]
     async with Consumer(settings) as consumer:
         await consumer.subscribe([topic_name])
-        assert (await consumer.poll(10))[place][0].offset == 7
+        assert (await consumer.poll(10))[topic_partition][0].offset == 7
 
 
 async def test_a_busy_reader_leaves_the_loop_its_turns(broker, topic_name):
@@ -175,6 +175,6 @@ async def test_the_last_commit_is_not_overtaken_by_an_earlier_one(broker, topic_
             if seen == 20:
                 break
     async with Consumer(settings) as consumer:
-        places = [p.topic_partition for p in await consumer.partitions_for(topic_name)]
-        found = await consumer.committed(*places)
+        topic_partitions = [p.topic_partition for p in await consumer.partitions_for(topic_name)]
+        found = await consumer.committed(*topic_partitions)
     assert sum(at.offset for at in found.values() if at is not None) == seen

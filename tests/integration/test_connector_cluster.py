@@ -62,7 +62,11 @@ class Group:
         """Every partition has one owner, and all members agree."""
 
         def shared():
-            owned = [place for m in self.members.values() for place in m.owned_partitions()]
+            owned = [
+                topic_partition
+                for m in self.members.values()
+                for topic_partition in m.owned_partitions()
+            ]
             return len(owned) == len(set(owned)) == partitions
 
         wait_until(shared, 30)
@@ -120,7 +124,9 @@ def test_clean_rebalances_under_load_show_every_record_once(cluster, topic, grou
     wait_until(lambda: set(sent) <= set(group.readers.seen))
     assert group.readers.errors == []
     assert len(sent) > TURNS
-    assert [place for place, times in group.readers.seen.items() if times > 1] == []
+    assert [
+        topic_partition for topic_partition, times in group.readers.seen.items() if times > 1
+    ] == []
 
 
 def test_growth_lost_sessions_and_a_dead_leader_lose_nothing(cluster, topic, group):

@@ -51,18 +51,18 @@ def read(consumer, count, seconds=10.0):
 
 def test_poll_returns_every_record_in_order(broker, topic_name):
     fill(broker, topic_name, 1200)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         first = consumer.poll(10)
-        assert len(first[place]) == 500
-        records = first[place] + read(consumer, 700)
+        assert len(first[topic_partition]) == 500
+        records = first[topic_partition] + read(consumer, 700)
         assert [record.offset for record in records] == list(range(1200))
         assert records[7].value == b"v7"
         assert records[7].key == b"k7"
-        assert consumer.position(place) == 1200
-        assert consumer.lag(place) == 0
-        assert consumer.metrics().value("records-lead", **place._asdict()) == 1200
+        assert consumer.position(topic_partition) == 1200
+        assert consumer.lag(topic_partition) == 0
+        assert consumer.metrics().value("records-lead", **topic_partition._asdict()) == 1200
 
 
 def test_small_fetches_and_prefetch_keep_order(broker, topic_name):
@@ -75,159 +75,163 @@ def test_small_fetches_and_prefetch_keep_order(broker, topic_name):
 
 def test_seek_goes_where_it_is_told(broker, topic_name):
     fill(broker, topic_name, 100)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         read(consumer, 100)
-        consumer.seek(place, 42)
-        assert consumer.poll(10)[place][0].offset == 42
+        consumer.seek(topic_partition, 42)
+        assert consumer.poll(10)[topic_partition][0].offset == 42
         consumer.seek_to_beginning()
-        assert consumer.position(place) == 0
-        assert consumer.poll(10)[place][0].offset == 0
-        consumer.seek_to_end(place)
-        assert consumer.position(place) == 100
+        assert consumer.position(topic_partition) == 0
+        assert consumer.poll(10)[topic_partition][0].offset == 0
+        consumer.seek_to_end(topic_partition)
+        assert consumer.position(topic_partition) == 100
         assert consumer.poll(0.1) == {}
         with pytest.raises(LocalError):
-            consumer.seek(place, -1)
+            consumer.seek(topic_partition, -1)
         with pytest.raises(LocalError, match="not assigned"):
             consumer.seek(TopicPartition(topic_name, 9), 0)
 
 
 def test_offsets_of_the_log(broker, topic_name):
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for number in range(10):
             producer.send(topic_name, b"v", partition=0, timestamp=1_000_000 + number)
     with make(broker) as consumer:
-        assert consumer.beginning_offsets([place]) == {place: 0}
-        assert consumer.end_offsets([place]) == {place: 10}
-        found = consumer.offsets_for_times({place: 1_000_005})[place]
+        assert consumer.beginning_offsets([topic_partition]) == {topic_partition: 0}
+        assert consumer.end_offsets([topic_partition]) == {topic_partition: 10}
+        found = consumer.offsets_for_times({topic_partition: 1_000_005})[topic_partition]
         assert (found.offset, found.timestamp) == (5, 1_000_005)
-        assert consumer.offsets_for_times({place: 2_000_000}) == {place: None}
+        assert consumer.offsets_for_times({topic_partition: 2_000_000}) == {topic_partition: None}
         (found,) = consumer.partitions_for(topic_name)
-        assert found.topic_partition == place
+        assert found.topic_partition == topic_partition
         assert found.leader.port == int(broker.bootstrap_servers.rpartition(":")[2])
         assert found.replicas == found.isr == (found.leader,)
 
 
 def test_out_of_range_resets_by_policy(broker, topic_name):
     fill(broker, topic_name, 10)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
-        consumer.assign([place])
-        consumer.seek(place, 5000)
-        assert consumer.poll(10)[place][0].offset == 0
+        consumer.assign([topic_partition])
+        consumer.seek(topic_partition, 5000)
+        assert consumer.poll(10)[topic_partition][0].offset == 0
 
 
 def test_no_offset_and_an_offset_out_of_range_have_policies_of_their_own(broker, topic_name):
     fill(broker, topic_name, 20)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     raising = {"auto.offset.reset.out.of.range": "none"}
     with Consumer(
         {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic_name, **QUICK, **raising}
     ) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         assert read(consumer, 1)[0].offset == 0, "no committed offset: earliest"
-        consumer.seek(place, 5000)
+        consumer.seek(topic_partition, 5000)
         with pytest.raises(OffsetOutOfRangeError, match="5000"):
             consumer.poll(10)
     going_on = {"auto.offset.reset": "none", "auto.offset.reset.out.of.range": "earliest"}
     with Consumer(
         {"bootstrap.servers": broker.bootstrap_servers, "group.id": f"{topic_name}-2", **going_on}
     ) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         with pytest.raises(NoOffsetError):
             consumer.poll(10)
-        consumer.seek(place, 5000)
+        consumer.seek(topic_partition, 5000)
         assert read(consumer, 1)[0].offset == 0
 
 
 def test_without_policy_the_application_decides(broker, topic_name):
     fill(broker, topic_name, 10)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, auto_offset_reset="none") as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         with pytest.raises(NoOffsetError):
             consumer.poll(10)
-        consumer.seek(place, 5000)
+        consumer.seek(topic_partition, 5000)
         with pytest.raises(OffsetOutOfRangeError) as error:
             consumer.poll(10)
-        assert (error.value.partition, error.value.offset) == (place, 5000)
-        consumer.seek(place, 3)
-        assert consumer.poll(10)[place][0].offset == 3
+        assert (error.value.partition, error.value.offset) == (topic_partition, 5000)
+        consumer.seek(topic_partition, 3)
+        assert consumer.poll(10)[topic_partition][0].offset == 3
 
 
 @pytest.mark.parametrize(
     ("reset", "first"), [("earliest", 0), ("by_duration:P100000D", 0), ("by_duration:PT1S", 10)]
 )
 def test_begin_by_policy(broker, topic_name, reset, first):
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for _ in range(10):
             producer.send(topic_name, b"v", partition=0, timestamp=1_700_000_000_000)
     with make(broker, auto_offset_reset=reset) as consumer:
-        consumer.assign([place])
-        assert consumer.position(place) == first
+        consumer.assign([topic_partition])
+        assert consumer.position(topic_partition) == first
 
 
 def test_pause_keeps_what_was_fetched(broker, topic_name):
     fill(broker, topic_name, 2000)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         read(consumer, 500)
-        consumer.pause(place)
+        consumer.pause(topic_partition)
         assert consumer.poll(0.2) == {}
-        assert consumer.paused() == {place}
+        assert consumer.paused() == {topic_partition}
         assert consumer.metrics().value("buffered-bytes") > 0
-        consumer.resume(place)
-        assert consumer.poll(0)[place][0].offset == 500, "what was fetched is there at once"
+        consumer.resume(topic_partition)
+        assert consumer.poll(0)[topic_partition][0].offset == 500, (
+            "what was fetched is there at once"
+        )
 
 
 def test_iteration_commits_only_what_was_handed_out(broker, topic_name):
     fill(broker, topic_name, 20)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, group_id=topic_name, enable_auto_commit=False) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         for record in consumer:
             if record.offset == 4:
                 break
         consumer.commit()
-        assert consumer.committed(place)[place].offset == 5
-        assert consumer.poll(10)[place][0].offset == 5
+        assert consumer.committed(topic_partition)[topic_partition].offset == 5
+        assert consumer.poll(10)[topic_partition][0].offset == 5
 
 
 def test_commit_and_go_on(broker, topic_name):
     fill(broker, topic_name, 20)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, group_id=topic_name, enable_auto_commit=False) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         read(consumer, 20)
-        consumer.commit({place: OffsetAndMetadata(7, "half way")})
-        assert consumer.committed() == {place: OffsetAndMetadata(7, "half way", -1)}
+        consumer.commit({topic_partition: OffsetAndMetadata(7, "half way")})
+        assert consumer.committed() == {topic_partition: OffsetAndMetadata(7, "half way", -1)}
         heard = []
-        consumer.commit_async({place: 9}, lambda offsets, error: heard.append((offsets, error)))
-        consumer.commit({place: 11})
+        consumer.commit_async(
+            {topic_partition: 9}, lambda offsets, error: heard.append((offsets, error))
+        )
+        consumer.commit({topic_partition: 11})
         consumer.poll(0)
-        assert heard == [({place: OffsetAndMetadata(9)}, None)]
+        assert heard == [({topic_partition: OffsetAndMetadata(9)}, None)]
     with make(broker, group_id=topic_name) as consumer:
-        consumer.assign([place])
-        assert consumer.position(place) == 11
+        consumer.assign([topic_partition])
+        assert consumer.position(topic_partition) == 11
 
 
 def test_auto_commit_covers_only_what_an_earlier_poll_returned(broker, topic_name):
     fill(broker, topic_name, 20)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     options = {"group_id": topic_name, "auto_commit_interval_ms": 0, "max_poll_records": 5}
     with make(broker, **options) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         read(consumer, 5)
         read(consumer, 5)
         # The second poll committed the first one's records; the second one's are not done yet.
-        assert consumer.committed(place)[place].offset == 5
+        assert consumer.committed(topic_partition)[topic_partition].offset == 5
     with make(broker, group_id=topic_name) as consumer:
-        consumer.assign([place])
-        assert consumer.position(place) == 10, "close() commits what was returned"
+        consumer.assign([topic_partition])
+        assert consumer.position(topic_partition) == 10, "close() commits what was returned"
 
 
 def test_arrow_and_records_share_one_position(broker, topic_name):
@@ -235,10 +239,10 @@ def test_arrow_and_records_share_one_position(broker, topic_name):
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for number in range(1000):
             producer.send(topic_name, b"v%d" % number, partition=0, headers=[("h", b"1")])
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, max_poll_records=300) as consumer:
-        consumer.assign([place])
-        assert len(consumer.poll(10)[place]) == 300
+        consumer.assign([topic_partition])
+        assert len(consumer.poll(10)[topic_partition]) == 300
         batch = consumer.poll_arrow(10)
         assert batch.column("offset")[0].as_py() == 300
         assert batch.column("value")[0].as_py() == b"v300"
@@ -246,7 +250,7 @@ def test_arrow_and_records_share_one_position(broker, topic_name):
         rows = batch.num_rows
         while rows < 700:
             rows += consumer.poll_arrow(10).num_rows
-        assert consumer.position(place) == 1000
+        assert consumer.position(topic_partition) == 1000
         empty = consumer.poll_arrow(0)
         assert (empty.num_rows, empty.schema.names[0]) == (0, "topic")
 
@@ -292,34 +296,34 @@ def test_read_committed_hides_what_was_aborted(broker, topic_name):
             producer.begin_transaction()
             producer.send(topic_name, b"%d" % number, partition=0).result(10)
             (producer.commit_transaction if commit else producer.abort_transaction)()
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, isolation_level="read_committed") as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         assert [record.value for record in read(consumer, 2)] == [b"0", b"2"]
         consumer.poll(0.2)
-        assert consumer.position(place) == 6, "markers are passed over"
+        assert consumer.position(topic_partition) == 6, "markers are passed over"
 
 
 def test_deserializers_and_a_record_they_refuse(broker, topic_name):
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for value in (b"1", b"2", b"x", b"4"):
             producer.send(topic_name, value, partition=0)
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, value_deserializer=int) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         assert [record.value for record in read(consumer, 2)] == [1, 2]
         with pytest.raises(DeserializationError) as error:
             consumer.poll(10)
         assert error.value.offset == 2
-        consumer.seek(place, error.value.offset + 1)
+        consumer.seek(topic_partition, error.value.offset + 1)
         assert [record.value for record in read(consumer, 1)] == [4]
 
 
 def test_a_topic_that_appears_later_is_read(broker, topic_name):
     topic_name = f"{topic_name}-later"
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         assert consumer.poll(0.1) == {}
         fill(broker, topic_name, 3)
         assert len(read(consumer, 3)) == 3
@@ -340,33 +344,37 @@ def test_misuse_is_named(broker, topic_name):
 
 
 def test_arguments_of_a_wrong_type_are_named(broker, topic_name):
-    place = TopicPartition(topic_name, 0)
+    topic_partition = TopicPartition(topic_name, 0)
     with make(broker, group_id=topic_name) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         for timeout in (None, "1"):
             with pytest.raises(TypeError, match="number of seconds"):
                 consumer.poll(timeout)
         with pytest.raises(TypeError, match="mapping"):
-            consumer.commit([place])
+            consumer.commit([topic_partition])
         with pytest.raises(TypeError, match="an offset must be"):
-            consumer.commit({place: "5"})
+            consumer.commit({topic_partition: "5"})
         with pytest.raises(TypeError, match="an offset must be"):
-            consumer.seek(place, "5")
+            consumer.seek(topic_partition, "5")
 
 
 def test_partitions_are_given_one_by_one_or_as_a_list(broker):
     topic_name = broker.topic(partitions=2)
-    places = [TopicPartition(topic_name, 0), TopicPartition(topic_name, 1)]
+    topic_partitions = [TopicPartition(topic_name, 0), TopicPartition(topic_name, 1)]
     with make(broker, group_id=topic_name) as consumer:
-        consumer.assign(places)
-        consumer.commit(dict.fromkeys(places, 0))
-        assert consumer.committed(*places) == consumer.committed(places) == consumer.committed()
+        consumer.assign(topic_partitions)
+        consumer.commit(dict.fromkeys(topic_partitions, 0))
+        assert (
+            consumer.committed(*topic_partitions)
+            == consumer.committed(topic_partitions)
+            == consumer.committed()
+        )
         assert consumer.committed([]) == {}
-        consumer.pause(places)
-        assert consumer.paused() == set(places)
-        consumer.resume(set(places))
+        consumer.pause(topic_partitions)
+        assert consumer.paused() == set(topic_partitions)
+        consumer.resume(set(topic_partitions))
         assert consumer.paused() == set()
-        consumer.seek_to_beginning(places)
+        consumer.seek_to_beginning(topic_partitions)
         assert repr(consumer).endswith(f"group.id={topic_name!r}>")
 
 

@@ -112,8 +112,8 @@ def test_in_a_group(faulty, filled, api, error):
         assert set(values) == set(range(COUNT)), "again is allowed, lost is not"
         faulty.heal()
         consumer.commit()
-        place = TopicPartition(filled, 0)
-        assert consumer.committed(place)[place].offset == COUNT
+        topic_partition = TopicPartition(filled, 0)
+        assert consumer.committed(topic_partition)[topic_partition].offset == COUNT
 
 
 @pytest.mark.parametrize(
@@ -135,12 +135,12 @@ def test_in_a_group_of_the_new_protocol(faulty, filled, api, error):
 
 @pytest.mark.parametrize("error", ["NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", None])
 def test_a_commit_is_tried_again(faulty, filled, error):
-    place = TopicPartition(filled, 0)
+    topic_partition = TopicPartition(filled, 0)
     with make(faulty, **{"group.id": filled}) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         faulty.fail("offset_commit", error, times=2)
-        consumer.commit({place: 5})
-        assert consumer.committed(place)[place].offset == 5
+        consumer.commit({topic_partition: 5})
+        assert consumer.committed(topic_partition)[topic_partition].offset == 5
 
 
 TRANSIENT = [
@@ -180,25 +180,25 @@ def test_the_commit_before_a_revocation_is_tried_again(faulty, filled, protocol,
 
 def committed(faulty, topic):
     """The committed offset of the topic's group, named as the topic; None without one."""
-    place = TopicPartition(topic, 0)
+    topic_partition = TopicPartition(topic, 0)
     with make(faulty, **{"group.id": topic}) as reader:
-        found = reader.committed(place)[place]
+        found = reader.committed(topic_partition)[topic_partition]
     return None if found is None else found.offset
 
 
 def test_a_refused_commit_is_told(faulty, filled):
-    place = TopicPartition(filled, 0)
+    topic_partition = TopicPartition(filled, 0)
     with make(faulty, **{"group.id": filled}) as consumer:
-        consumer.assign([place])
+        consumer.assign([topic_partition])
         faulty.fail("offset_commit", "ILLEGAL_GENERATION", times=1)
         with pytest.raises(CommitFailedError, match="ILLEGAL_GENERATION"):
-            consumer.commit({place: 5})
+            consumer.commit({topic_partition: 5})
         faulty.fail("offset_commit", "OFFSET_METADATA_TOO_LARGE", times=1)
         with pytest.raises(BrokerError, match="OFFSET_METADATA_TOO_LARGE"):
-            consumer.commit({place: 5})
+            consumer.commit({topic_partition: 5})
         faulty.fail("offset_commit", "NOT_COORDINATOR", times=None)
         with pytest.raises(DeadlineError, match="NOT_COORDINATOR"):
-            consumer.commit({place: 5}, timeout=0.3)
+            consumer.commit({topic_partition: 5}, timeout=0.3)
 
 
 @pytest.mark.parametrize(
@@ -226,9 +226,9 @@ def test_a_group_that_cannot_be_joined_is_named(faulty, filled):
 def test_nobody_answers():
     settings = {"bootstrap.servers": "127.0.0.1:1", "reconnect.backoff.ms": 10}
     with Consumer(settings) as consumer:
-        place = TopicPartition("t", 0)
-        consumer.assign([place])
+        topic_partition = TopicPartition("t", 0)
+        consumer.assign([topic_partition])
         assert consumer.poll(0.2) == {}
         for call in (consumer.position, lambda p, timeout: consumer.end_offsets([p], timeout)):
             with pytest.raises(UnavailableError):
-                call(place, timeout=0.3)
+                call(topic_partition, timeout=0.3)

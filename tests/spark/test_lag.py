@@ -70,8 +70,8 @@ def test_a_query_is_a_group_to_the_tools(spark, broker, source, topic_name, tmp_
     broker.produce(topic_name, "later", partition=1)
     shown = json.dumps(described(broker, group))
     committed = broker.admin.list_group_offsets([group])[group]
-    places = [TopicPartition(topic_name, number) for number in (0, 1)]
-    assert [committed[place].offset for place in places] == [6, 1]
+    topic_partitions = [TopicPartition(topic_name, number) for number in (0, 1)]
+    assert [committed[topic_partition].offset for topic_partition in topic_partitions] == [6, 1]
     assert group in shown
     assert '"lag": 1' in shown
 

@@ -19,7 +19,7 @@ from barnabas.storage.log_manager import run_in_turn
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 TOPIC_ID, ANOTHER_ID = Uuid(bytes(range(16))), Uuid(bytes(range(1, 17)))
 
 
@@ -40,21 +40,23 @@ def fail_one(logs):
 
 
 def test_a_log_is_made_and_found_again(store):
-    log = store.get_or_create(PLACE, TOPIC_ID, is_new=False)
-    assert store.get_or_create(PLACE, TOPIC_ID, is_new=False) is log
+    log = store.get_or_create(TOPIC_PARTITION, TOPIC_ID, is_new=False)
+    assert store.get_or_create(TOPIC_PARTITION, TOPIC_ID, is_new=False) is log
 
 
 def test_the_log_of_a_dead_topic_of_that_name_is_replaced(store):
-    log = store.get_or_create(PLACE, TOPIC_ID, is_new=True)
-    assert store.get_or_create(PLACE, ANOTHER_ID, is_new=True) is not log
+    log = store.get_or_create(TOPIC_PARTITION, TOPIC_ID, is_new=True)
+    assert store.get_or_create(TOPIC_PARTITION, ANOTHER_ID, is_new=True) is not log
 
 
 def test_a_log_that_may_be_on_a_failed_disk_is_not_made_anew(store, logs):
     fail_one(logs)
     with pytest.raises(BrokerError, match="may be in /one") as caught:
-        store.get_or_create(PLACE, TOPIC_ID, is_new=False)
+        store.get_or_create(TOPIC_PARTITION, TOPIC_ID, is_new=False)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
-    assert store.get_or_create(PLACE, TOPIC_ID, is_new=True).directory.parent.name == "two"
+    assert (
+        store.get_or_create(TOPIC_PARTITION, TOPIC_ID, is_new=True).directory.parent.name == "two"
+    )
 
 
 async def test_the_directory_of_the_only_log_is_removed_after_its_deletion():
@@ -63,8 +65,8 @@ async def test_the_directory_of_the_only_log_is_removed_after_its_deletion():
     logs = LogManager(files, ["/one"], clock)
     logs.start()
     store = LogStore(logs, SimpleNamespace(of=lambda topic: LogConfig.from_values()))
-    log = store.get_or_create(PLACE, TOPIC_ID, is_new=True)
-    store.delete(PLACE)
+    log = store.get_or_create(TOPIC_PARTITION, TOPIC_ID, is_new=True)
+    store.delete(TOPIC_PARTITION)
     assert files.exists(log.directory)
     clock.advance(log.config.file_delete_delay_ms)
     with ThreadPoolExecutor(1) as executor:

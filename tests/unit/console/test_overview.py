@@ -53,9 +53,9 @@ def test_disks_that_failed_or_are_full_are_named():
 
 
 def test_rates_are_differences_of_two_samples():
-    tp = TopicPartition("orders", 0)
-    before = OffsetSample(10.0, 0, {tp: 100}, {"g": {tp: 50}})
-    after = OffsetSample(12.0, 2000, {tp: 140}, {"g": {tp: 60}}, 7)
+    topic_partition = TopicPartition("orders", 0)
+    before = OffsetSample(10.0, 0, {topic_partition: 100}, {"g": {topic_partition: 50}})
+    after = OffsetSample(12.0, 2000, {topic_partition: 140}, {"g": {topic_partition: 60}}, 7)
     rate = topic_rates(before, after)["orders"]
     assert (rate.records_per_second, rate.groups, rate.lag) == (20.0, 1, 80)
     point = rate_point(before, after)
@@ -63,8 +63,8 @@ def test_rates_are_differences_of_two_samples():
 
 
 def test_a_topic_that_was_created_again_has_no_negative_rate():
-    tp = TopicPartition("orders", 0)
-    before = OffsetSample(0.0, 0, {tp: 100}, {"g": {tp: 90}})
-    after = OffsetSample(1.0, 0, {tp: 3}, {"g": {tp: 1}})
+    topic_partition = TopicPartition("orders", 0)
+    before = OffsetSample(0.0, 0, {topic_partition: 100}, {"g": {topic_partition: 90}})
+    after = OffsetSample(1.0, 0, {topic_partition: 3}, {"g": {topic_partition: 1}})
     assert topic_rates(before, after)["orders"].records_per_second == 0
     assert rate_point(before, after).records_out == 0

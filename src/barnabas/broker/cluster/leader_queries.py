@@ -50,7 +50,9 @@ class RequestedLeaders:
     ) -> Mapping[TopicPartition, LogBounds]:
         """Returns the first offset and the high watermark of each partition."""
         found: dict[TopicPartition, LogBounds] = {}
-        by_leader = self._by_leader((tp, tp) for tp in partitions)
+        by_leader = self._by_leader(
+            (topic_partition, topic_partition) for topic_partition in partitions
+        )
         await asyncio.gather(
             *(self._read_bounds(leader, wanted, found) for leader, wanted in by_leader.items())
         )
@@ -134,7 +136,10 @@ async def _list_offsets(
         topics=[
             list_offsets.ListOffsetsTopic(
                 topic,
-                [list_offsets.ListOffsetsPartition(tp.partition, -1, timestamp) for tp in wanted],
+                [
+                    list_offsets.ListOffsetsPartition(topic_partition.partition, -1, timestamp)
+                    for topic_partition in wanted
+                ],
             )
             for topic, wanted in _by_topic(partitions).items()
         ],
@@ -158,11 +163,11 @@ async def _fetch(link: BrokerLink, positions: Mapping[TopicPartition, int]) -> d
                 topic=topic,
                 partitions=[
                     fetch.FetchPartition(
-                        partition=tp.partition,
-                        fetch_offset=positions[tp],
+                        partition=topic_partition.partition,
+                        fetch_offset=positions[topic_partition],
                         partition_max_bytes=_PARTITION_BYTES,
                     )
-                    for tp in wanted
+                    for topic_partition in wanted
                 ],
             )
             for topic, wanted in _by_topic(positions).items()

@@ -62,7 +62,9 @@ class GroupOffsets:
                 partitions = [TopicPartition(topic, int(n)) for n in numbers if n.isdecimal()]
                 for start in range(0, len(partitions), _READS):
                     chunk = partitions[start : start + _READS]
-                    for item in await asyncio.gather(*(self._read(group, tp) for tp in chunk)):
+                    for item in await asyncio.gather(
+                        *(self._read(group, topic_partition) for topic_partition in chunk)
+                    ):
                         if item is not None:
                             yield item
 

@@ -137,9 +137,15 @@ class RateSampler:
             if item.leader is not None
         }
         listed = (await admin.list_offsets(wanted)).ok if wanted else {}
-        ends = {tp: item.offset for tp, item in listed.items() if item.offset is not None}
+        ends = {
+            topic_partition: item.offset
+            for topic_partition, item in listed.items()
+            if item.offset is not None
+        }
         committed = {
-            group.name: {tp: item.offset for tp, item in group.offsets.items()}
+            group.name: {
+                topic_partition: item.offset for topic_partition, item in group.offsets.items()
+            }
             for group in await list_broker_groups(self._link)
         }
         size = sum(snapshot.sizes.values())
@@ -150,15 +156,19 @@ def topic_rates(before: OffsetSample, after: OffsetSample) -> dict[str, TopicRat
     """Returns rate, groups and lag of each topic."""
     elapsed = max(after.taken_s - before.taken_s, 1e-3)
     added: dict[str, int] = {}
-    for tp, end in after.ends.items():
-        added[tp.topic] = added.get(tp.topic, 0) + max(end - before.ends.get(tp, end), 0)
+    for topic_partition, end in after.ends.items():
+        added[topic_partition.topic] = added.get(topic_partition.topic, 0) + max(
+            end - before.ends.get(topic_partition, end), 0
+        )
     groups: dict[str, set[str]] = {}
     lags: dict[str, int] = {}
     for group, offsets in after.committed.items():
-        for tp, offset in offsets.items():
-            if tp in after.ends:
-                groups.setdefault(tp.topic, set()).add(group)
-                lags[tp.topic] = lags.get(tp.topic, 0) + max(after.ends[tp] - offset, 0)
+        for topic_partition, offset in offsets.items():
+            if topic_partition in after.ends:
+                groups.setdefault(topic_partition.topic, set()).add(group)
+                lags[topic_partition.topic] = lags.get(topic_partition.topic, 0) + max(
+                    after.ends[topic_partition] - offset, 0
+                )
     return {
         topic: TopicRate(round(count / elapsed, 2), len(groups.get(topic, ())), lags.get(topic, 0))
         for topic, count in added.items()
@@ -168,13 +178,21 @@ def topic_rates(before: OffsetSample, after: OffsetSample) -> dict[str, TopicRat
 def rate_point(before: OffsetSample, after: OffsetSample) -> RatePoint:
     """Returns the rates of the whole cluster, internal topics included."""
     elapsed = max(after.taken_s - before.taken_s, 1e-3)
-    produced = sum(max(end - before.ends.get(tp, end), 0) for tp, end in after.ends.items())
+    produced = sum(
+        max(end - before.ends.get(topic_partition, end), 0)
+        for topic_partition, end in after.ends.items()
+    )
     consumed = lag = 0
     for group, offsets in after.committed.items():
         old = before.committed.get(group, {})
-        consumed += sum(max(offset - old.get(tp, offset), 0) for tp, offset in offsets.items())
+        consumed += sum(
+            max(offset - old.get(topic_partition, offset), 0)
+            for topic_partition, offset in offsets.items()
+        )
         lag += sum(
-            max(after.ends[tp] - offset, 0) for tp, offset in offsets.items() if tp in after.ends
+            max(after.ends[topic_partition] - offset, 0)
+            for topic_partition, offset in offsets.items()
+            if topic_partition in after.ends
         )
     return RatePoint(
         time_ms=after.time_ms,

@@ -74,14 +74,16 @@ class Links:
 
 
 def queries(leaders, leader_of=lambda _: 1):
-    metadata = SimpleNamespace(partition=lambda tp: SimpleNamespace(leader=leader_of(tp)))
+    metadata = SimpleNamespace(
+        partition=lambda topic_partition: SimpleNamespace(leader=leader_of(topic_partition))
+    )
     return RequestedLeaders(metadata, Links(leaders))
 
 
 async def test_the_ends_of_partitions_on_several_leaders():
     one, two = Leader(), Leader()
     leaders = {0: 1, 1: 2, 2: -1, 3: 1}
-    asking = queries({1: one, 2: two}, lambda tp: leaders[tp.partition])
+    asking = queries({1: one, 2: two}, lambda topic_partition: leaders[topic_partition.partition])
     found = await asking.bounds(ORDERS)
     assert found == {ORDERS[n]: LogBounds(START, END) for n in (0, 1, 3)}
     two.reachable = False
@@ -90,17 +92,25 @@ async def test_the_ends_of_partitions_on_several_leaders():
 
 async def test_timestamps_of_many_partitions_need_one_request():
     leader = Leader()
-    positions = [(tp, 20 + tp.partition) for tp in ORDERS]
+    positions = [(topic_partition, 20 + topic_partition.partition) for topic_partition in ORDERS]
     found = await queries({1: leader}).timestamps(positions)
-    assert found == {(tp, offset): 1000 * offset for tp, offset in positions}
+    assert found == {
+        (topic_partition, offset): 1000 * offset for topic_partition, offset in positions
+    }
     assert leader.fetches == 1
 
 
 async def test_two_offsets_of_a_partition_and_large_batches_need_further_requests():
     leader = Leader(large=[30, 31, 32])
-    positions = [(ORDERS[0], 10), (ORDERS[0], 11), *((tp, 29 + tp.partition) for tp in ORDERS[1:])]
+    positions = [
+        (ORDERS[0], 10),
+        (ORDERS[0], 11),
+        *((topic_partition, 29 + topic_partition.partition) for topic_partition in ORDERS[1:]),
+    ]
     found = await queries({1: leader}).timestamps(positions)
-    assert found == {(tp, offset): 1000 * offset for tp, offset in positions}
+    assert found == {
+        (topic_partition, offset): 1000 * offset for topic_partition, offset in positions
+    }
     assert 1 < leader.fetches <= len(positions)
 
 

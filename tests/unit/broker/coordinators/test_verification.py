@@ -14,16 +14,16 @@ from barnabas.model.ids import TopicPartition
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.transactions.requests import AddPartitions
 
-PLACE = TopicPartition("t", 0)
-ATTEMPT = TransactionalBatch(PLACE, 7, 0, 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
+ATTEMPT = TransactionalBatch(TOPIC_PARTITION, 7, 0, 0)
 
 
 class FakeProducers:
     def __init__(self):
         self.open = set()
 
-    def transaction_open(self, place, producer_id, epoch):
-        return (place, producer_id, epoch) in self.open
+    def transaction_open(self, topic_partition, producer_id, epoch):
+        return (topic_partition, producer_id, epoch) in self.open
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_first_batch_is_asked_about(verifications, producers):
     token = verifications.begin(ATTEMPT)
     assert token is not None
     verifications.check_append(ATTEMPT, token)
-    producers.open.add((PLACE, 7, 0))
-    verifications.appended(PLACE, 7)
+    producers.open.add((TOPIC_PARTITION, 7, 0))
+    verifications.appended(TOPIC_PARTITION, 7)
     assert verifications.begin(ATTEMPT._replace(sequence=1)) is None
     verifications.check_append(ATTEMPT._replace(sequence=1), None)
 
@@ -62,26 +62,26 @@ def test_append_without_question_is_refused(verifications):
 
 
 def test_open_at_another_epoch_does_not_count(verifications, producers):
-    producers.open.add((PLACE, 7, 1))
+    producers.open.add((TOPIC_PARTITION, 7, 1))
     assert verifications.begin(ATTEMPT) is not None
 
 
 def test_marker_voids_the_token(verifications):
     """KAFKA-14884: the transaction ended while the coordinator was asked."""
     token = verifications.begin(ATTEMPT)
-    verifications.marker_written(PLACE, 7, 0)
+    verifications.marker_written(TOPIC_PARTITION, 7, 0)
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE
 
 
 def test_marker_of_the_transaction_before_does_not(verifications):
     token = verifications.begin(ATTEMPT._replace(producer_epoch=1))
-    verifications.marker_written(PLACE, 7, 0)
+    verifications.marker_written(TOPIC_PARTITION, 7, 0)
     verifications.check_append(ATTEMPT._replace(producer_epoch=1), token)
 
 
 def test_new_leadership_voids_the_token(verifications):
     token = verifications.begin(ATTEMPT)
-    verifications.forget(PLACE)
+    verifications.forget(TOPIC_PARTITION)
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert refusal(verifications, ATTEMPT, None) is ErrorCode.INVALID_TXN_STATE
     fresh = verifications.begin(ATTEMPT)
@@ -142,7 +142,7 @@ def answers_of(clock, coordinator):
         backoff_ms=20,
         max_ms=100,
     )
-    retrying.add_or_verify(AddPartitions("x", 7, 0, frozenset({PLACE})), answers.append)
+    retrying.add_or_verify(AddPartitions("x", 7, 0, frozenset({TOPIC_PARTITION})), answers.append)
     while waiting:
         delay_s, ask = waiting.pop()
         clock.advance(round(1000 * delay_s))
@@ -153,11 +153,11 @@ def answers_of(clock, coordinator):
 def test_the_coordinator_is_asked_again_while_it_completes_the_transaction_before(clock):
     began_ms = clock.monotonic_ms()
     coordinator = Coordinator(clock, busy=2)
-    assert answers_of(clock, coordinator) == [{PLACE: ErrorCode.NONE}]
+    assert answers_of(clock, coordinator) == [{TOPIC_PARTITION: ErrorCode.NONE}]
     assert [asked - began_ms for asked in coordinator.asked_ms] == [0, 20, 40]
 
 
 def test_the_producer_gets_the_error_when_the_completion_takes_longer(clock):
     coordinator = Coordinator(clock, busy=100)
-    assert answers_of(clock, coordinator) == [{PLACE: ErrorCode.CONCURRENT_TRANSACTIONS}]
+    assert answers_of(clock, coordinator) == [{TOPIC_PARTITION: ErrorCode.CONCURRENT_TRANSACTIONS}]
     assert len(coordinator.asked_ms) == 6

@@ -57,7 +57,7 @@ def test_a_reassigned_partition_is_counted_by_its_leader():
     state = PartitionState(TopicPartition("t", 0), 1, 0, (1,), (1, 2), adding=(2,))
     for broker_id, expected in ((1, 1), (2, 0)):
         found = broker_metrics.Counter()
-        broker_metrics._count_topic(found, broker_id, {0: state})
+        broker_metrics._count_partition(found, broker_id, state)
         assert found["reassigning"] == expected  # kafka_server_replicamanager_reassigningpartitions
 
 

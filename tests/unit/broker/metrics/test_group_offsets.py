@@ -21,7 +21,10 @@ class Services:
     broker_id = 1
 
     def __init__(self, committed=(), *, topic=True, leads=("mine",), controller=False):
-        offsets = [(g, tp, SimpleNamespace(offset=offset)) for g, tp, offset in committed]
+        offsets = [
+            (g, topic_partition, SimpleNamespace(offset=offset))
+            for g, topic_partition, offset in committed
+        ]
         shard = SimpleNamespace(committed_offsets=lambda: offsets)
         self.groups = SimpleNamespace(active_shards=lambda: [SimpleNamespace(shard=shard)])
         self.internal_topics = SimpleNamespace(
@@ -55,7 +58,9 @@ async def test_groups_of_the_tree_belong_to_one_broker(tree):
     for topic_partition in ORDERS:
         await put(tree, "mine", topic_partition, encode_offset(7))
         await put(tree, "other", topic_partition, encode_offset(8))
-    assert await read(Services(), tree) == {("mine", tp): 7 for tp in ORDERS}
+    assert await read(Services(), tree) == {
+        ("mine", topic_partition): 7 for topic_partition in ORDERS
+    }
     assert await read(Services(topic=False), tree) == {}
     alone = await read(Services(topic=False, controller=True), tree)
     assert {group for group, _ in alone} == {"mine", "other"}

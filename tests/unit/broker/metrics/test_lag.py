@@ -51,7 +51,11 @@ class FakeLeaders:
         self.asked = []
 
     async def bounds(self, partitions):
-        return {tp: self._bounds[tp] for tp in partitions if tp in self._bounds}
+        return {
+            topic_partition: self._bounds[topic_partition]
+            for topic_partition in partitions
+            if topic_partition in self._bounds
+        }
 
     async def timestamps(self, positions):
         self.asked += positions
@@ -60,7 +64,10 @@ class FakeLeaders:
 
 def monitor(commits, logs, clock, leaders=None):
     async def offsets():
-        return [GroupOffset(group, tp, offset) for (group, tp), offset in commits.items()]
+        return [
+            GroupOffset(group, topic_partition, offset)
+            for (group, topic_partition), offset in commits.items()
+        ]
 
     return LagMonitor(offsets, logs, leaders or FakeLeaders({}), clock)
 

@@ -43,8 +43,8 @@ class IdleDriver:
 
 
 def new_batch(driver=None):
-    place = TopicPartition("t", 0)
-    return ProducerBatch(place, 200, 0, threading.Lock(), driver or IdleDriver())
+    topic_partition = TopicPartition("t", 0)
+    return ProducerBatch(topic_partition, 200, 0, threading.Lock(), driver or IdleDriver())
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from barnabas.clients.producer import _send_hot
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.model.ids import TopicPartition
 
-PLACE = TopicPartition("t", 0)
+TOPIC_PARTITION = TopicPartition("t", 0)
 
 
 def _pure():
@@ -46,8 +46,8 @@ class IdleDriver:
 
 
 def new_batch(partition=0, driver=None):
-    place = TopicPartition("t", partition)
-    return ProducerBatch(place, 200, 0, threading.Lock(), driver or IdleDriver())
+    topic_partition = TopicPartition("t", partition)
+    return ProducerBatch(topic_partition, 200, 0, threading.Lock(), driver or IdleDriver())
 
 
 @pytest.fixture
