@@ -131,8 +131,7 @@ class JwtChecker:
         return TokenIdentity(user, max(int((expires_s - now_s) * 1000), 1))
 
     def _verified(self, token: str) -> Mapping[str, Any]:
-        import jwt  # optional extra
-
+        jwt = _jwt()
         try:
             key_id = jwt.get_unverified_header(token).get("kid")
             keys = self._keys(key_id)
@@ -159,10 +158,15 @@ class JwtChecker:
             raise AuthenticationError("a bearer token for another audience")
 
 
-def parse_key_set(text: str) -> Keys:
-    """Parses a JWKS document; raises ValueError if it contains no usable key."""
+def _jwt() -> Any:
     import jwt  # optional extra
 
+    return jwt
+
+
+def parse_key_set(text: str) -> Keys:
+    """Parses a JWKS document; raises ValueError if it contains no usable key."""
+    jwt = _jwt()
     try:
         return {key.key_id: key for key in jwt.PyJWKSet.from_json(text).keys}
     except (jwt.PyJWTError, ValueError, KeyError, TypeError, AttributeError) as error:

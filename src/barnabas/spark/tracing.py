@@ -22,6 +22,9 @@ import pyarrow.compute as pc
 
 # Loaded only if tracing is on; the package is an optional extra.
 from opentelemetry import trace
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode
 
 from barnabas.clients.core.tracing import MAX_LINKS, Headers, header_context, span_attributes
@@ -40,10 +43,6 @@ def _set_up_provider(_process_id: int) -> None:
     named = any(os.environ.get(name) for name in _ENDPOINTS)
     if not named or not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import barnabas
 from barnabas.model import config_keys
 from barnabas.model.config_providers import resolve
-from barnabas.model.errors import BarnabasError, ConfigError, UnavailableError
+from barnabas.model.errors import ConfigError, UnavailableError
 from barnabas.model.properties import parse_properties
 
 if TYPE_CHECKING:
@@ -287,21 +287,12 @@ def check_reachable(values: Mapping[str, Any]) -> None:
     should see the cause immediately.
     """
     # Start-up time: help texts need no connection.
-    from barnabas.clients.core.options import ClientOptions
-    from barnabas.net.blocking_client import BlockingConnection
+    from barnabas.clients.core.blocking_router import bootstrap_problems
 
-    options = ClientOptions.from_values(values)
-    causes = []
-    for address in options.bootstrap:
-        try:
-            BlockingConnection.open(address, options.connection).close()
-        except BarnabasError as error:
-            causes.append(str(error))
-        else:
-            return
-    reasons = "; ".join(causes)
-    where = ",".join(str(address) for address in options.bootstrap)
-    raise UnavailableError(f"{reasons} (for a diagnosis run: barnabas doctor -b {where})")
+    problems = bootstrap_problems(values)
+    if problems:
+        reasons, where = "; ".join(problems.values()), ",".join(problems)
+        raise UnavailableError(f"{reasons} (for a diagnosis run: barnabas doctor -b {where})")
 
 
 def _dotted(options: Mapping[str, object]) -> dict[str, object]:

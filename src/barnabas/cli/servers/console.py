@@ -89,11 +89,9 @@ def _add_security_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # Optional extra: `console` is imported when the command runs, so that --help works without it.
-    from barnabas.console.settings import ConsoleSettings
-
     connection = Connection.of(arguments)
-    settings = ConsoleSettings(
+    # Optional extra: `console` is imported when the command runs, so that --help works without it.
+    settings = load("barnabas.console.settings").ConsoleSettings(
         client=connection.settings,
         host=arguments.host,
         port=arguments.port,
@@ -115,8 +113,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _oidc(arguments: argparse.Namespace) -> "OidcSettings | None":
-    from barnabas.console.settings import OidcSettings
-
     if arguments.login != "oidc" or not (arguments.oidc_issuer and arguments.oidc_client_id):
         return None
     file = arguments.oidc_client_secret_file
@@ -124,9 +120,10 @@ def _oidc(arguments: argparse.Namespace) -> "OidcSettings | None":
         secret = None if file is None else file.read_text(encoding="utf-8").strip()
     except OSError as error:
         raise ConfigError(f"--oidc-client-secret-file {file}: {error.strerror}") from error
-    return OidcSettings(
+    made: OidcSettings = load("barnabas.console.settings").OidcSettings(
         arguments.oidc_issuer, arguments.oidc_client_id, secret, arguments.oidc_user_claim
     )
+    return made
 
 
 def _check_settings(connection: Connection) -> None:

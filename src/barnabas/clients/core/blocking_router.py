@@ -8,8 +8,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from barnabas.clients.core.backoff import Backoff, Retries
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
@@ -158,3 +158,17 @@ class BlockingRouter:
 
 def _is_unknown_topic(error: BarnabasError) -> bool:
     return isinstance(error, BrokerError) and error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def bootstrap_problems(values: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the problem of each bootstrap address; empty if one of them is a broker."""
+    options = ClientOptions.from_values(values)
+    problems = {}
+    for address in options.bootstrap:
+        try:
+            BlockingConnection.open(address, options.connection).close()
+        except BarnabasError as error:
+            problems[str(address)] = str(error)
+        else:
+            return {}
+    return problems

@@ -64,7 +64,7 @@ class OidcLogin:
     ) -> None:
         check_issuer(settings.issuer)
         try:
-            import jwt  # noqa: F401 - optional extra; the error names it at the start
+            _jwt()  # the error names the extra at the start
         except ModuleNotFoundError as error:
             raise missing_package(error) or error from None
         self._settings = settings
@@ -207,9 +207,14 @@ def check_issuer(issuer: str) -> None:
         raise ConfigError(f"--oidc-issuer {issuer}: must begin with https://")
 
 
-def _key_id_of(token: str) -> str | None:
-    import jwt
+def _jwt() -> Any:
+    import jwt  # optional extra
 
+    return jwt
+
+
+def _key_id_of(token: str) -> str | None:
+    jwt = _jwt()
     try:
         found = jwt.get_unverified_header(token).get("kid")
     except jwt.PyJWTError:
@@ -219,6 +224,4 @@ def _key_id_of(token: str) -> str | None:
 
 def _nonce_of(token: str) -> str:
     """Returns the nonce of a token whose signature was checked before."""
-    import jwt
-
-    return str(jwt.decode(token, options={"verify_signature": False}).get("nonce", ""))
+    return str(_jwt().decode(token, options={"verify_signature": False}).get("nonce", ""))
