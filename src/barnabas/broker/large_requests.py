@@ -59,6 +59,10 @@ _SPARE_ELEMENTS: dict[ApiKey, int] = {
     ApiKey.LIST_OFFSETS: 500,
     ApiKey.OFFSET_FETCH: 5_000,
     ApiKey.LEAVE_GROUP: 5_000,
+    ApiKey.DESCRIBE_GROUPS: 3_000,
+    ApiKey.ADD_PARTITIONS_TO_TXN: 3_000,
+    ApiKey.DELETE_TOPICS: 4_000,
+    ApiKey.WRITE_TXN_MARKERS: 5_000,
 }
 """Smaller numbers of APIs that are served in one callback of the loop."""
 ELEMENT_BYTES: dict[ApiKey, int] = {
