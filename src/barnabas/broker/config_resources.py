@@ -6,6 +6,7 @@ those of Python's loggers, the levels are Kafka's. Levels are not stored: a rest
 
 import enum
 import logging
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -118,10 +119,17 @@ def check_resource(ctx: HandlerContext[ConfigPorts], kind: int, name: str) -> Co
     raise BrokerError(ErrorCode.INVALID_REQUEST, text)
 
 
-def check_changed_once(resources: Iterable[AlteredResource], resource: AlteredResource) -> None:
+ResourceCounts = Counter[tuple[int, str]]
+"""How often a request names each resource, by type and name."""
+
+
+def count_resources(resources: Iterable[AlteredResource]) -> ResourceCounts:
+    return Counter((item.resource_type, item.resource_name) for item in resources)
+
+
+def check_changed_once(counts: ResourceCounts, resource: AlteredResource) -> None:
     """Rejects a request with a repeated resource or key, because its meaning is ambiguous."""
-    asked = (resource.resource_type, resource.resource_name)
-    if sum((item.resource_type, item.resource_name) == asked for item in resources) > 1:
+    if counts[resource.resource_type, resource.resource_name] > 1:
         text = f"resource {resource.resource_name!r} is changed twice"
         raise BrokerError(ErrorCode.INVALID_REQUEST, text)
     if len({item.name for item in resource.configs}) != len(resource.configs):

@@ -1,5 +1,6 @@
 """Handlers of the configuration APIs: describe, alter, incremental alter, list resources."""
 
+import asyncio
 import enum
 from typing import Protocol
 
@@ -7,11 +8,13 @@ from barnabas.broker.config_layers import ConfigValue
 from barnabas.broker.config_resources import (
     ConfigPorts,
     ConfigurableResource,
+    ResourceCounts,
     check_changed_once,
     check_level,
     check_resource,
     check_together,
     check_values,
+    count_resources,
     describe_loggers,
     entity_of,
     set_level,
@@ -139,17 +142,24 @@ async def handle_alter_configs(
 
     v2 flexible.
     """
-    responses = [await _replace_values(ctx, request, resource) for resource in request.resources]
+    counts = count_resources(request.resources)
+    responses = []
+    for resource in request.resources:
+        responses.append(await _replace_values(ctx, request, resource, counts))
+        await asyncio.sleep(0)  # lets the loop serve other requests
     return AlterConfigsResponse(responses=responses)
 
 
 async def _replace_values(
-    ctx: HandlerContext[AlterConfigPorts], request: AlterConfigsRequest, resource: ReplacedResource
+    ctx: HandlerContext[AlterConfigPorts],
+    request: AlterConfigsRequest,
+    resource: ReplacedResource,
+    counts: ResourceCounts,
 ) -> ReplacedResourceResponse:
     kind, name = resource.resource_type, resource.resource_name
     response = ReplacedResourceResponse(0, None, kind, name)
     try:
-        check_changed_once(request.resources, resource)
+        check_changed_once(counts, resource)
         checked_kind = check_resource(ctx, kind, name)
         if checked_kind is ConfigurableResource.BROKER_LOGGER:
             text = "use IncrementalAlterConfigs to change log levels"
@@ -192,7 +202,11 @@ async def handle_incremental_alter_configs(
 
     v1 flexible.
     """
-    responses = [await _change_values(ctx, request, resource) for resource in request.resources]
+    counts = count_resources(request.resources)
+    responses = []
+    for resource in request.resources:
+        responses.append(await _change_values(ctx, request, resource, counts))
+        await asyncio.sleep(0)  # lets the loop serve other requests
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
@@ -200,11 +214,12 @@ async def _change_values(
     ctx: HandlerContext[AlterConfigPorts],
     request: IncrementalAlterConfigsRequest,
     resource: AlterConfigsResource,
+    counts: ResourceCounts,
 ) -> AlterConfigsResourceResponse:
     name = resource.resource_name
     response = AlterConfigsResourceResponse(0, None, resource.resource_type, name)
     try:
-        check_changed_once(request.resources, resource)
+        check_changed_once(counts, resource)
         kind = check_resource(ctx, resource.resource_type, name)
         if kind is ConfigurableResource.BROKER_LOGGER:
             _alter_loggers(resource, validate_only=request.validate_only)
