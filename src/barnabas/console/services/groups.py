@@ -196,7 +196,10 @@ class GroupService:
     async def rebalances(self, group: str) -> RebalancesBody:
         """Returns the rebalances that the records of the coordinator show, the newest first."""
         topics = await self._link.admin.list_topics(internal=True)
-        count = len(await self._link.simple_consumer.partitions(OFFSETS_TOPIC))
+        if all(item.name != OFFSETS_TOPIC for item in topics):
+            return RebalancesBody(group=group, items=[], complete=True)
+        description = await self._link.admin.describe_topic(OFFSETS_TOPIC)
+        count = len(description.partitions)
         reader = RebalanceReader(group, {bytes(item.topic_id): item.name for item in topics})
         whole = await self._scan(coordinator_partition(group, count), reader)
         first = reader.first_generation

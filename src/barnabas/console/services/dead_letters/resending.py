@@ -12,6 +12,7 @@ crash between the two records leaves neither.
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -105,7 +106,8 @@ class Resender:
             noted = await producer.send(MARKER_TOPIC, marker, key=letter.marker.encode())
             stored, _ = await asyncio.gather(sent, noted)
         except BarnabasError:
-            await producer.abort_transaction()
+            with suppress(BarnabasError):  # a fenced producer cannot abort; the error above decides
+                await producer.abort_transaction()
             raise
         await producer.commit_transaction()
         self._resent.add(letter.marker)
