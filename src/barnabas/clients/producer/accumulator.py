@@ -227,6 +227,7 @@ class Accumulator:
         batch = ProducerBatch(topic_partition, reserved, now, threading.Lock(), self.driver)
         batch.ordinal = (next(self._opened),)
         batch.lingers = self._settings.linger_ms > 0
+        batch.eager = self._settings.linger_is_default
         # The order matters: two open batches of one partition could receive records out of order.
         topic.close(topic_partition.partition)
         topic.open(batch, min(self._settings.batch_size, self._settings.max_request_size))

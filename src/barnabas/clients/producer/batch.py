@@ -60,6 +60,7 @@ class ProducerBatch:
         "count",
         "created_ms",
         "done",
+        "eager",
         "error",
         "lingers",
         "lock",
@@ -104,7 +105,8 @@ class ProducerBatch:
         self.cause: BarnabasError | None = None  # why the last attempt failed
         self.done = False
         self.lingers = True  # sent when linger.ms has passed
-        self.urgent = False  # a thread waits for it, so linger.ms does not apply
+        self.urgent = False  # its result is awaited, so linger.ms does not apply
+        self.eager = False  # becomes urgent when a coroutine awaits it
         self.parts: list[tuple[int, ProducerBatch]] = []
         self.lock = lock
         self._driver = driver
@@ -174,11 +176,15 @@ class ProducerBatch:
 
     def wait(self, timeout: float | None) -> bool:
         """Blocks until completed or split; returns False when `timeout` seconds pass first."""
+        self.hurry()
+        return self._driver.wait(self, timeout)
+
+    def hurry(self) -> None:
+        """Ends the linger: the caller waits for the result."""
         if not self.urgent:
             self.urgent = True
             if self.payload is None and self.lingers:
                 self._driver.wake()
-        return self._driver.wait(self, timeout)
 
 
 def run_callback(callback: BatchCallback) -> None:

@@ -46,6 +46,8 @@ class ProducerSettings:
     max_batch_size: int
     """Largest batch; above `batch_size` if the user did not set batch.size."""
     linger_ms: int
+    linger_is_default: bool
+    """Whether the user did not set linger.ms; then an awaited batch is sent at once."""
     buffer_memory: int
     max_block_ms: int
     max_request_size: int
@@ -84,6 +86,7 @@ class ProducerSettings:
             batch_size=max(values["batch.size"], 1),
             max_batch_size=_max_batch_size(values, config),
             linger_ms=values["linger.ms"],
+            linger_is_default="linger.ms" not in PRODUCER_KEYS.given(config),
             buffer_memory=values["buffer.memory"],
             max_block_ms=values["max.block.ms"],
             max_request_size=values["max.request.size"],

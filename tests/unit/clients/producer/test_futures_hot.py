@@ -139,6 +139,15 @@ async def test_a_delivery_is_a_future_of_asyncio(hot, batch, futures):
     assert deliveries[2].cancelled()
 
 
+@pytest.mark.parametrize("eager", [True, False])
+async def test_awaiting_ends_the_linger_of_an_eager_batch(hot, batch, eager):
+    batch.eager = eager
+    delivery = hot.delivery_of(batch, 0, 1, asyncio.get_running_loop())
+    asyncio.get_running_loop().call_soon(batch.complete, 7, -1, None)
+    await delivery
+    assert batch.urgent is eager
+
+
 async def test_the_error_of_a_delivery(hot, batch):
     delivery = hot.delivery_of(batch, 0, 1, asyncio.get_running_loop())
     batch.complete(-1, -1, BrokerError(ErrorCode.MESSAGE_TOO_LARGE))

@@ -47,3 +47,9 @@ def test_a_level_counts_only_when_asked_for(settings_of):
     assert settings_of(**{"compression.type": "zstd"}).codec_level is None
     level = settings_of(**{"compression.type": "zstd", "compression.zstd.level": 9}).codec_level
     assert level == 9
+
+
+def test_a_configured_linger_is_not_the_default(settings_of):
+    assert settings_of().linger_is_default
+    assert not settings_of(**{"linger.ms": 5}).linger_is_default
+    assert not settings_of(linger_ms=0).linger_is_default
