@@ -63,8 +63,19 @@ _SPARE_ELEMENTS: dict[ApiKey, int] = {
     ApiKey.ADD_PARTITIONS_TO_TXN: 3_000,
     ApiKey.DELETE_TOPICS: 4_000,
     ApiKey.WRITE_TXN_MARKERS: 5_000,
+    ApiKey.ALTER_REPLICA_LOG_DIRS: 2_000,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: 2_000,
+    ApiKey.CREATE_PARTITIONS: 3_000,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: 3_000,
+    ApiKey.DELETE_GROUPS: 4_000,
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: 4_000,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: 5_000,
+    ApiKey.ALTER_CLIENT_QUOTAS: 5_000,
+    ApiKey.DELETE_RECORDS: 5_000,
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: 5_000,
+    ApiKey.DESCRIBE_PRODUCERS: 5_000,
 }
-"""Smaller numbers of APIs that are served in one callback of the loop."""
+"""Smaller numbers of APIs that serve an array in one callback of the loop, for about 20 ms."""
 ELEMENT_BYTES: dict[ApiKey, int] = {
     ApiKey.METADATA: 400,
     ApiKey.FETCH: 700,
