@@ -71,7 +71,9 @@ class Case:
         self.response = filled(response_class(api), version)
         self.refused = []
         self.deferred = []
-        self.connection = SimpleNamespace(refuse=lambda reason, _: self.refused.append(reason))
+        self.connection = SimpleNamespace(
+            received_ns=0, refuse=lambda reason, _: self.refused.append(reason)
+        )
         handlers = [
             Handler(api, (version, version), self._handle),
             Handler(ApiKey.API_VERSIONS, (0, 4), self._handle),
