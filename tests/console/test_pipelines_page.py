@@ -99,7 +99,12 @@ def test_the_query_is_a_group_of_type_spark(browser, pipeline):
 
 
 def test_dead_letters_of_the_pipeline_are_shown(browser, pipeline):
-    browser.open(f"/dead-letters?topic={NAME}-in.dlq")
+    def shown():
+        browser.open(f"/dead-letters?topic={NAME}-in.dlq")
+        return "no json" in browser.text
+
+    # The pipeline creates the topic with its first dead letter.
+    browser.wait(shown, SPARK_S)
     browser.shows("no json")
     browser.picture("dead-letters-pipeline")
 

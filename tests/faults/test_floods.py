@@ -181,7 +181,7 @@ async def test_producer_ids(broker):
 
 async def test_fetch_sessions(broker):
     """1,000 sessions, and 300,000 partitions in all of them; others work without a session."""
-    sessions, partitions = 60, 9_000
+    sessions, partitions = 200, 1_900
     async with connected(broker) as peer:
         await create_topic(peer, "sessions")
         before = memory(broker)

@@ -53,7 +53,7 @@ _SLICES: dict[ApiKey, int] = {ApiKey.DESCRIBE_CONFIGS: 10}
 """Smaller slices of APIs whose elements take longer than 0.1 ms."""
 SPARE_ELEMENTS = 10_000
 """Number by which the elements of a request may exceed the partitions of the cluster."""
-_SPARE_ELEMENTS: dict[ApiKey, int] = {
+SPARE_ELEMENTS_BY_API: dict[ApiKey, int] = {
     ApiKey.PRODUCE: 1_000,
     ApiKey.FETCH: 2_000,
     ApiKey.LIST_OFFSETS: 500,
@@ -252,7 +252,7 @@ def _decoded(api: ApiKey, decode: Decode, known: int) -> tuple[Any, int]:
 
     Returns None in place of a request that has too many elements for `known` partitions.
     """
-    limit = known + _SPARE_ELEMENTS.get(api, SPARE_ELEMENTS)
+    limit = known + SPARE_ELEMENTS_BY_API.get(api, SPARE_ELEMENTS)
     each = ELEMENT_BYTES.get(api)
     budget = None if each is None else each * (known + SPARE_ELEMENTS)
     request = _without_frames(lambda: decode(budget))
