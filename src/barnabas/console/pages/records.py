@@ -168,7 +168,7 @@ class _RecordsPage:
         return parse_time(self._time.value or ""), parse_time(until) if until else None
 
     def _read_action(self) -> Action:
-        """What the page shows: the found records, or those from the chosen start on."""
+        """Returns the action that reads the shown records: a search, or a read from the start."""
         if (self._query.value or "").strip():
             return actions.search_records(self._topic, self._search_query(), self._view.console)
         return actions.read_records(self._topic, self._browse_query())
