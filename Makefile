@@ -6,9 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD_CLIENT := .venv-librdkafka-2.0
 COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
-WORKERS ?= 2
+# More than the two cores of CI: the tests of clusters, groups and Spark mostly wait.
+WORKERS ?= 3
+CHECKS := check-types check-style check-modules check-generated
 
-.PHONY: setup demo test coverage up check gen bench bench-quick soak clean
+.PHONY: setup demo test coverage up check $(CHECKS) gen bench bench-quick soak clean
 
 setup: $(VENV)/.installed $(OLD_CLIENT)/.installed
 
@@ -30,7 +32,7 @@ up: setup
 	$(BIN)/barnabas up
 
 test: setup
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder tests
 	$(BIN)/python -m scripts.coverage_figure
 
 # Branch coverage of src by the fast tests; generated and compiled modules are left out.
@@ -45,17 +47,27 @@ gen: setup
 	$(BIN)/python -m scripts.conformance
 	$(BIN)/python -m scripts.metrics
 
+# Two at a time: mypy alone takes as long as all the others.
 check: setup
+	+$(MAKE) --no-print-directory --jobs 2 --output-sync=target $(CHECKS)
+
+check-types:
+	$(BIN)/mypy
+
+check-style:
 	$(BIN)/ruff check src codegen tests benchmarks examples scripts
 	$(BIN)/ruff format --check src codegen tests benchmarks examples scripts
-	$(BIN)/mypy
+
+check-modules:
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m scripts.check_sizes
+
+check-generated:
 	$(BIN)/python -m codegen --check
 	$(BIN)/python -m scripts.configuration --check
 	$(BIN)/python -m scripts.compatibility --check
 	$(BIN)/python -m scripts.conformance --check
 	$(BIN)/python -m scripts.metrics --check
-	$(BIN)/python -m scripts.check_sizes
 
 # Writes JSON and SVG plots to benchmarks/results. BARNABAS_BENCH_PEER=JARS or HOST:PORT adds Kafka.
 bench: setup

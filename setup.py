@@ -4,12 +4,15 @@ Every module named `_*_hot.py` is plain Python that Cython compiles as it stands
 mode); the `.py` stays beside the extension as the fallback and the reference.
 """
 
+import multiprocessing
+import os
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 HOT_MODULES = sorted(Path("src").rglob("_*_hot.py"))
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
 class OptionalBuildExt(build_ext):
@@ -19,6 +22,7 @@ class OptionalBuildExt(build_ext):
     """
 
     def build_extensions(self) -> None:
+        self.parallel = self.parallel or PROCESSORS
         try:
             super().build_extensions()
         except Exception as error:  # noqa: BLE001 - distutils lets every kind through
@@ -39,7 +43,11 @@ def extensions() -> list[Extension]:
         )
         for path in HOT_MODULES
     ]
-    return cythonize(modules, build_dir="build/cython", language_level=3) if modules else []
+    if not modules:
+        return []
+    # A start method other than fork would run this file again in each process.
+    processes = PROCESSORS if multiprocessing.get_start_method() == "fork" else 0
+    return cythonize(modules, build_dir="build/cython", language_level=3, nthreads=processes)
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": OptionalBuildExt})

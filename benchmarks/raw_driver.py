@@ -10,6 +10,7 @@ result. Both use epoll and frames made beforehand, so that on two cores the brok
 """
 
 import json
+import os
 import select
 import socket
 import struct
@@ -35,7 +36,7 @@ from barnabas.wire.messages.produce import (
 
 BATCH_BYTES = 1_000_000
 IN_FLIGHT = 5
-REQUESTS_SECONDS = 3.0
+REQUESTS_SECONDS = float(os.environ.get("BARNABAS_BENCH_SECONDS", "3"))
 FETCH_BYTES = 16 * 1024**2
 PRODUCE_VERSION, FETCH_VERSION, METADATA_VERSION = 9, 12, 9
 Figures = dict[str, float]

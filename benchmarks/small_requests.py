@@ -2,15 +2,22 @@
 
     python -m benchmarks small_requests
 
-`BARNABAS_BENCH_PEER` names another broker (see `matrix`), which is measured in turns with ours. The
-CPU time is that of the broker's process while the driver counts; it does not depend on the driver
-as the rate does. A figure is the median of the turns; a first turn, which is not counted, lets a
-broker in Java compile its code.
+`BARNABAS_BENCH_PEER` names another broker (see `matrix`), which is measured in turns with ours.
+`BARNABAS_BENCH_CELLS` selects cells by a regular expression on their names, such as
+`^40 connections`, and `BARNABAS_BENCH_SECONDS` sets the length of a turn. The CPU time is that of
+the broker's process while the driver counts; it does not depend on the driver as the rate does.
+
+A cell is measured in turns that alternate between the brokers; a figure is the median of the turns,
+and a ratio the median of the ratios of the turns, because the speed of the machine varies from turn
+to turn. Turns of a warm-up and the first turn of a cell are not counted, because a broker in Java
+compiles its code then.
 """
 
 import os
+import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
@@ -18,11 +25,14 @@ from benchmarks.broker import drive
 from benchmarks.peer import Side, sides
 from benchmarks.report import Report
 
-CONNECTIONS = (1, 100, 1000)
+CONNECTIONS = (1, 40, 100, 1000)
 MODES = ("requests", "fetches")
 SYNC_RECORDS = 5000
 RECORD_BYTES = 100
+WARM_UP_TURNS = 3
 TURNS = int(os.environ.get("BARNABAS_BENCH_TURNS", "5"))
+SELECTED = os.environ.get("BARNABAS_BENCH_CELLS", "")
+QUICK = os.environ.get("BARNABAS_BENCH_QUICK", "") == "1"
 
 
 class Measure(NamedTuple):
@@ -36,45 +46,89 @@ class Measure(NamedTuple):
 Turn = dict[Measure, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A load; `turn` puts it on a broker once."""
+
+    name: str
+    turn: Callable[[Side], Turn]
+    quick: bool = False
+
+
 def run(report: Report) -> None:
+    report.merge = bool(SELECTED)
     with sides() as found:
-        turns: dict[str, list[Turn]] = {side.name: [] for side in found}
-        for number in range(TURNS + (1 if len(found) > 1 else 0)):
-            for side in found if number % 2 else found[::-1]:
-                turns[side.name].append(dict(_turn(side)))
+        for side in found[1:]:
+            _warm_up(side)
+        for cell in cells():
+            if re.search(SELECTED, cell.name) and (cell.quick or not QUICK):
+                _measure(report, found, cell)
+
+
+def cells() -> list[Cell]:
+    """All cells of the suite."""
+    found = [
+        Cell(f"{count} connections: {mode}", _load(count, mode), quick=count == CONNECTIONS[1])
+        for count in CONNECTIONS
+        for mode in MODES
+    ]
+    return [*found, Cell("synchronous produce", _synchronous, quick=True)]
+
+
+def _warm_up(side: Side) -> None:
+    """Lets a broker in Java compile its code: until then it needs several times the CPU."""
+    for mode in MODES * WARM_UP_TURNS:
+        _load(CONNECTIONS[1], mode)(side)
+
+
+def _measure(report: Report, found: list[Side], cell: Cell) -> None:
+    turns: dict[str, list[Turn]] = {side.name: [] for side in found}
+    for number in range(TURNS + (1 if len(found) > 1 else 0)):
+        for side in found if number % 2 else found[::-1]:
+            turns[side.name].append(cell.turn(side))
     counted = [taken[-TURNS:] for taken in turns.values()]
     for measure in counted[0][0]:
-        _report(report, measure, [median(turn[measure] for turn in taken) for taken in counted])
+        _report(report, measure, [[turn[measure] for turn in taken] for taken in counted])
 
 
-def _report(report: Report, measure: Measure, values: list[float]) -> None:
+def _report(report: Report, measure: Measure, values: list[list[float]]) -> None:
     if len(values) == 1:
-        report.add(measure.name, values[0], measure.unit)
+        report.add(measure.name, median(values[0]), measure.unit)
         return
     ours, theirs = values
-    report.add(f"peer: {measure.name}", theirs, measure.unit)
+    report.add(f"peer: {measure.name}", median(theirs), measure.unit)
     report.add(
         measure.name,
-        ours,
+        median(ours),
         measure.unit,
         beside="peer",
-        ratio=ours / theirs,
+        ratio=median(mine / other for mine, other in zip(ours, theirs, strict=True)),
         goal=measure.goal,
     )
 
 
-def _turn(side: Side) -> Iterator[tuple[Measure, float]]:
-    address, pid = side.addresses["plaintext"], side.processes[0].pid
-    for count in CONNECTIONS:
-        for mode in MODES:
-            figures = drive("raw_driver", mode, address, _topic(), count, RECORD_BYTES, pid)
-            name, served = f"{count} connections: {mode}", figures["count"]
-            yield Measure(name, "1/s", ">= 1"), served / figures["seconds"]
-            spent_us = figures["broker_cpu_seconds"] / served * 1e6
-            yield Measure(f"{name}, broker CPU", "us/request", "<= 1"), spent_us
+def _load(count: int, mode: str) -> Callable[[Side], Turn]:
+    def turn(side: Side) -> Turn:
+        address, pid = side.addresses["plaintext"], side.processes[0].pid
+        figures = drive("raw_driver", mode, address, _topic(), count, RECORD_BYTES, pid)
+        name, served = f"{count} connections: {mode}", figures["count"]
+        return {
+            Measure(name, "1/s", ">= 1"): served / figures["seconds"],
+            Measure(f"{name}, broker CPU", "us/request", "<= 1"): (
+                figures["broker_cpu_seconds"] / served * 1e6
+            ),
+        }
+
+    return turn
+
+
+def _synchronous(side: Side) -> Turn:
+    address = side.addresses["plaintext"]
     figures = drive("confluent_driver", "sync", address, _topic(), SYNC_RECORDS, RECORD_BYTES)
-    for name in ("p50", "p99"):
-        yield Measure(f"synchronous produce {name}", "us", "<= 1"), figures[f"{name}_us"]
+    return {
+        Measure(f"synchronous produce {name}", "us", "<= 1"): figures[f"{name}_us"]
+        for name in ("p50", "p99")
+    }
 
 
 def _topic() -> str:

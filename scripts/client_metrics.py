@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.clients.metrics.catalog import CATALOG, NOT_SERVED
-from barnabas.clients.metrics.metric_types import MetricName
-from barnabas.clients.metrics.telemetry_names import telemetry_name
+from barnabas.runtime.metric_types import MetricName, telemetry_name
 from scripts.generated_page import table
 
 MOVES = Path("tests/support/clients/metric_moves.py")
@@ -32,8 +31,8 @@ metrics, as Kafka's clients of these names have none of these.
 
 ### Reporters
 
-`metric.reporters` names objects that get all metrics of a client every
-`metrics.report.interval.ms`, and once more when the client is closed:
+`metric.reporters` names objects that get all metrics of a client or of a broker every
+`metrics.report.interval.ms`, and once more when the client is closed or the broker stops:
 
 | reporter | writes |
 |---|---|
@@ -58,7 +57,23 @@ producer = Producer(bootstrap_servers="localhost:9092", metric_reporters=[Printe
 ```
 
 Reporters are called in a thread of their own. An exception is logged, and the reporter is called
-again at the next interval. Kafka's `JmxReporter` is accepted without effect.
+again at the next interval. Kafka's `JmxReporter` is accepted without effect; any other Java class
+is an error at the start.
+
+In a broker's `server.properties` a reporter is `json`, `otlp` or an import path, which must be on
+`PYTHONPATH` or installed beside the broker; keys that begin with `metric.reporters.` are passed to
+its `configure()` with all other settings:
+
+```
+metric.reporters=json,ourcompany.monitoring.Reporter
+metrics.json.file=/var/log/barnabas/metrics.json
+metric.reporters.url=https://metrics.example.org
+```
+
+It gets the samples of `/metrics` under the same names, with the labels and `broker-id` as tags and
+Kafka's JMX name as group; the lag of groups too. No HTTP endpoint is needed. `kafka-configs
+--entity-type brokers --add-config metric.reporters=…` changes the list while the broker runs. The
+brokers of a cluster that share a collector differ in the attribute `broker_id`.
 
 ### Push to the broker (KIP-714)
 
@@ -87,11 +102,16 @@ with tracer.start_as_current_span("process", context=record_context(record)):
 ```
 
 In Spark, `kafka.tracing.enable=true` in the options of the source or the sink creates one span for
-each task and topic: `poll TOPIC` with links to the records' spans, and `send TOPIC`, whose context
-is written to rows that have no header `traceparent`. Rows keep a `traceparent` that the source has
-read if the query passes on the column `headers` (`includeHeaders=true`). Spark's worker processes
-export the spans to `OTEL_EXPORTER_OTLP_ENDPOINT`, if their environment has it
-(`spark.executorEnv.OTEL_EXPORTER_OTLP_ENDPOINT`). Headers make the sink send row by row.
+each task and topic: `poll TOPIC` and `send TOPIC`, with links to the spans of up to 128 records.
+Rows with a header `traceparent` keep it, so that a trace leads from the producer through Spark to
+the last consumer; other rows get the context of `send TOPIC`. A query passes the header on in the
+column `headers` (source option `includeHeaders=true`). A pipeline with a decoded format does it
+by itself if its `kafka` settings have `tracing.enable: true`: rows have the column `_headers`,
+which steps of the kinds `select`, `sql` and `apply` must keep. Aggregated rows begin a new trace.
+
+Spark's worker processes export the spans to `OTEL_EXPORTER_OTLP_ENDPOINT`: set this variable where
+the driver is started, and on a cluster also as `spark.executorEnv.OTEL_EXPORTER_OTLP_ENDPOINT`.
+Headers make the sink send row by row.
 
 The spans follow the semantic conventions for messaging. They are created by interceptors, so
 `send()` takes the slower path for records that are not plain bytes.

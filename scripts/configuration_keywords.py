@@ -31,7 +31,7 @@ Each keyword is a key with underscores instead of dots; docs/configuration.md de
 """
 
 from collections.abc import Iterable
-from typing import Any, TypedDict
+from typing import TypedDict
 '''
 
 _TYPES = {
@@ -42,9 +42,9 @@ _TYPES = {
     ConfigType.SHORT: "int",
     ConfigType.LONG: "int",
     ConfigType.DOUBLE: "float",
-    ConfigType.LIST: "str | Iterable[Any]",
-    ConfigType.CLASS: "Any",
-    ConfigType.UNKNOWN: "Any",
+    ConfigType.LIST: "str | Iterable[object]",
+    ConfigType.CLASS: "object",
+    ConfigType.UNKNOWN: "object",
 }
 
 
@@ -76,4 +76,6 @@ def _names(key: ConfigKey) -> Iterable[str]:
 
 def _type(key: ConfigKey) -> str:
     kind = _TYPES[key.type]
-    return f"{kind} | None" if key.default is None and not key.required and kind != "Any" else kind
+    return (
+        f"{kind} | None" if key.default is None and not key.required and kind != "object" else kind
+    )

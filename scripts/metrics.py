@@ -40,7 +40,8 @@ curl http://127.0.0.1:9404/metrics
 | `/status` | a summary as JSON, with the lag of each group |
 
 A broker is ready when it has started, is registered, is not shutting down, and all its replicas are
-in sync.
+in sync. It stops being ready when a shutdown begins, before its leaderships move to other brokers;
+`/healthz` stays 200 until the process ends.
 
 The endpoint has no authentication: it listens on 127.0.0.1 unless `http.listener` gives another
 address, which only your monitoring network should reach.
@@ -49,6 +50,40 @@ The names are those that the usual configuration of Prometheus' JMX exporter giv
 metrics, so dashboards and alerts for Apache Kafka work. `barnabas metrics files DIR` writes
 Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints current values;
 `barnabas top` shows brokers, topics, groups and pipelines live, for any Kafka cluster.
+
+## Observe a broker in five minutes
+
+1. Start it with an HTTP endpoint and JSON logs: `barnabas up --http-port 9404 --log-format json`.
+   With a `server.properties`: `http.listener=9404`, or `http.listener=10.0.0.5:9404` for another
+   address than 127.0.0.1.
+2. See that it works: `curl -s localhost:9404/readyz`, `curl -s localhost:9404/status`.
+3. See what it does: `barnabas top` (`--sort lag`, `--format json`), and single values with
+   `barnabas metrics show lag`, `barnabas metrics show topic=orders --format json`. Both are read
+   from a terminal, a file or a pipe. `metrics show` needs `--url` for another port than 9404.
+4. Let Prometheus collect: `barnabas metrics files ./monitoring`, then in `prometheus.yml`
+
+   ```yaml
+   rule_files: [monitoring/alerts.yml]
+   scrape_configs:
+     - job_name: kafka
+       static_configs: [{targets: ["127.0.0.1:9404"]}]
+   ```
+
+   and import `monitoring/dashboard-*.json` into Grafana. The rule `BrokerDown` expects a job name
+   that contains `kafka` or `barnabas`.
+5. Look closer while it runs: log levels of an area, the requests of clients, and the audit log:
+
+   ```
+   kafka-configs --bootstrap-server localhost:9092 --alter --entity-type broker-loggers \\
+     --entity-name 1001 --add-config barnabas.request=DEBUG  # the broker_id of /status
+   barnabas consume audit --follow     # with audit.log=all and audit.log.topic=audit
+   ```
+
+Without Prometheus, `metric.reporters` passes the metrics to a file, to OpenTelemetry or to a class
+of yours ([Reporters](#reporters)). In Kubernetes, use `/healthz` as liveness probe and `/readyz` as
+readiness probe.
+
+## What the metrics contain
 
 **Metrics of clients.** Clients of Java 4.x, librdkafka 2.x and this package push their metrics to
 the broker (KIP-714); `/metrics` shows them as `kafka_client_telemetry`. Every client pushes all its
@@ -72,6 +107,17 @@ the leader if it has no replica. With an authorizer, the brokers' own user needs
 on these topics; super users have both. Groups of the ZooKeeper high-level consumer are reported by
 the broker that would coordinate a group of their name, and Spark queries as the consumer group
 under which they commit.
+
+| case | lag |
+|---|---|
+| the consumers of a group are stopped | grows, in seconds also without new records |
+| all records are committed, the topic is idle | 0 in both units |
+| the group has never committed in a partition | none: there is no series for this partition |
+| the committed records are deleted by retention | counts from the first record that still exists |
+| the topic was deleted | the series disappear with the group's offsets of the topic |
+| a log ends with a transaction marker | 1 record, as in Kafka's tools, but 0 seconds |
+| an open transaction | its records count: a group that reads committed records waits for them |
+| a compacted topic | removed records count, as in Kafka's tools; seconds: first record left |
 
 This page is made from the code.
 """

@@ -6,15 +6,59 @@ the `broker` fixture against another cluster.
 
 import itertools
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 _numbers = itertools.count()
 
+# Every JVM of Spark that a test starts lives for seconds: the optimizing compiler and the parallel
+# garbage collector cost more CPU time than they save.
+SHORT_LIFE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIFE)
+os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIFE)
+
 # Hypothesis' time limits fail tests on a busy machine; no test asserts a wall-clock time.
 settings.register_profile("barnabas", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("barnabas")
+
+
+TESTS = Path(__file__).parent
+LONGEST_FIRST = (
+    "spark", "cluster", "faults", "console", "scenarios", "compat", "integration", "cli", "plugin",
+    "property", "contract", "unit",
+)  # fmt: skip
+"""Groups and folders in the order in which workers get them: nobody waits for a long test at the
+end of the run. `make test` turns off the order of pytest-xdist, which is by number of tests.
+"""
+WHOLE_MODULES = ("integration", "compat", "cli", "plugin", "unit")
+"""Folders whose modules go to one worker as a whole: each starts its own brokers once then."""
+
+
+def _group(item):
+    mark = item.get_closest_marker("xdist_group")
+    return mark.args[0] if mark else None
+
+
+def _folder(item):
+    return item.path.relative_to(TESTS).parts[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    if _folder(item) in WHOLE_MODULES and not _group(item):
+        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    def rank(item):
+        names = ((_group(item) or "").partition("-")[0], _folder(item))
+        known = [LONGEST_FIRST.index(name) for name in names if name in LONGEST_FIRST]
+        return min(known, default=len(LONGEST_FIRST))
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

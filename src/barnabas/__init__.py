@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from barnabas.clients.core.graceful import graceful
     from barnabas.clients.core.serialization import Deserializer, SerializationError, Serializer
     from barnabas.clients.group import Consumer
-    from barnabas.clients.metrics.metric_types import Metric, MetricName
     from barnabas.clients.producer import Producer, SendFuture
     from barnabas.clients.simple import SimpleConsumer
     from barnabas.model.error_codes import ErrorCode
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from barnabas.model.ids import TopicPartition
     from barnabas.model.record_metadata import RecordMetadata
     from barnabas.records.record import Record
+    from barnabas.runtime.metric_types import Metric, MetricName
     from barnabas.security.mechanism import AuthenticationError
 
 __version__ = VERSION
@@ -48,8 +48,8 @@ _HOMES = {
     "ErrorCode": "barnabas.model.error_codes",
     "GroupMetadata": "barnabas.model.group_metadata",
     "LocalError": "barnabas.model.errors",
-    "Metric": "barnabas.clients.metrics.metric_types",
-    "MetricName": "barnabas.clients.metrics.metric_types",
+    "Metric": "barnabas.runtime.metric_types",
+    "MetricName": "barnabas.runtime.metric_types",
     "OffsetAndMetadata": "barnabas.model.group_metadata",
     "PartitionMetadata": "barnabas.clients.core.cluster_metadata",
     "Producer": "barnabas.clients.producer",

@@ -60,6 +60,10 @@ def test_the_offset_grammar(consume, word, values):
     assert consume(f"--offset={word}") == values
 
 
+def test_kafkas_option_from_beginning(consume):
+    assert consume("--from-beginning") == "0123456789"
+
+
 def test_tail_count_and_filters(consume):
     assert consume("--tail", "3") == "789"
     assert consume("-n", "4") == "0123"

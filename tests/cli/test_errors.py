@@ -266,3 +266,12 @@ def test_help_imports_no_client_and_no_broker(name):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_log_dirs_of_a_missing_topic_are_an_error(cli, broker, topic_name):
+    broker.topic(topic_name)
+    found = cli("log-dirs", "--topic", topic_name, servers=broker.bootstrap_servers)
+    assert (found.code, len(found.lines)) == (0, 2)
+    missing = cli("log-dirs", "--topic", f"no-{topic_name}", servers=broker.bootstrap_servers)
+    assert missing.code == 1
+    assert f"topic 'no-{topic_name}'" in missing.err

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from barnabas import Consumer
+from barnabas.cli.nouns import top
 from barnabas.spark.pipeline_registry import PipelineRegistry
 from barnabas.testing import Broker
 
@@ -66,6 +67,22 @@ def test_top_shows_the_pipelines_of_this_machine(cli, measured, tmp_path, monkey
     ]
 
 
+@pytest.mark.parametrize(("width", "height"), [(60, 12), (20, 5), (200, 60), (80, 2)])
+def test_a_screen_fits_into_the_terminal(width, height):
+    broker = dict.fromkeys(top.BROKER_COLUMNS, 1)
+    topics = [{**dict.fromkeys(top.TOPIC_COLUMNS, 1), "topic": f"t{n}"} for n in range(30)]
+    group = {**dict.fromkeys(top.GROUP_COLUMNS, 1), "eta_seconds": None}
+    rows = {"brokers": [broker], "topics": topics, "groups": [group], "pipelines": []}
+    lines = top.fitted(rows, 15, width, height).splitlines()
+    assert len(lines) < height
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("BROKER")
+    if height == 12:
+        assert any(line.startswith("GROUP") for line in lines)
+    if height == 60:
+        assert sum(line.startswith("t") for line in lines) == 15
+
+
 def test_top_refuses_an_interval_of_zero(cli, measured):
     ran = cli("top", "--interval", 0, servers=measured.bootstrap_servers)
     assert (ran.code, ran.out) == (2, "")
@@ -78,6 +95,19 @@ def test_metrics_show_prints_matching_samples(cli, measured, lagging):
     ran = cli("metrics", "show", "messagesin", "--url", url, "--format", "json")
     rows = json.loads(ran.out)
     assert {"topic=" + topic: 10}.items() <= {r["labels"]: r["value"] for r in rows}.items()
+
+
+def test_metrics_show_finds_labels_and_any_case_and_keeps_small_numbers(cli, measured, lagging):
+    topic, _ = lagging
+    url = measured.http_url
+    ran = cli("metrics", "show", f"topic={topic}", "--url", url, "--format", "json")
+    names = {row["metric"] for row in json.loads(ran.out)}
+    assert "kafka_log_log_size" in names
+    ran = cli("metrics", "show", "BytesIn_total", "--url", url, "--format", "json")
+    assert f"topic={topic}" in {row["labels"] for row in json.loads(ran.out)}
+    ran = cli("metrics", "show", "process_cpu_seconds", "--url", url, "--format", "table")
+    value = ran.lines[-1].split()[-1]
+    assert len(value.replace(".", "").lstrip("0")) > 2  # one decimal would hide small values
 
 
 @pytest.mark.parametrize(

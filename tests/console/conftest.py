@@ -42,6 +42,7 @@ def console(broker, state_dir):
     running = ConsoleProcess(broker.bootstrap_servers, env={STATE_DIR: str(state_dir)})
     yield running
     running.stop()
+    assert running.errors == "", running.errors
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +76,8 @@ def chromium():
 def browser(chromium, console):
     """The browser at the session's console; fails the test if a page logged an error."""
     page = Browser(chromium, console.url)
+    # The page of the test before may belong to a console that is no longer there.
+    chromium.get("about:blank")
     page.resize(WIDE)
     page.errors()
     yield page

@@ -1,7 +1,7 @@
 """The tabs of the cluster page in a real browser."""
 
 import pytest
-from support.console.browser import NARROW, Browser
+from support.console.browser import NARROW, WIDE, Browser
 from support.console.process import ConsoleProcess
 from support.network.scrape import wait_for_metric
 
@@ -43,14 +43,26 @@ def test_a_broker_setting_is_changed_and_reset(browser, admin):
     browser.wait(lambda: "dynamic broker" not in browser.text)
 
 
-def test_a_quota_is_set(browser, admin, topic_name):
+def test_a_quota_is_set_and_deleted(browser, admin, topic_name):
     browser.open("/cluster?tab=Quotas")
     browser.click("Set a quota")
+    browser.run_action()
+    browser.shows("A user, a client id or an IP address is required")
     browser.fill("User", topic_name)
-    browser.fill("Value", "4096")
+    browser.run_action()
+    browser.shows("The value is required")
+    browser.fill("Value", "12345678")
     browser.run_action()
     browser.shows(f"user {topic_name}")
-    browser.shows("producer_byte_rate = 4096")
+    browser.shows("producer_byte_rate = 12345678")
+    browser.picture("cluster-quotas-set")
+    row = f'//tr[.//*[contains(text(), "user {topic_name}")]]'
+    browser.press(f"{row}//button")
+    browser.click("Copy as CLI")
+    browser.shows("--delete-config producer_byte_rate")
+    browser.run_action()
+    browser.shows("No quotas are set")
+    assert admin.describe_client_quotas() == {}
 
 
 def test_preferred_leaders_are_elected(browser):
@@ -86,6 +98,7 @@ def test_a_client_that_pushes_metrics_and_its_values(chromium):
                 name = "kafka_client_telemetry"
                 wait_for_metric(broker.http_url, name, lambda _: True, client_id="pushing")
                 page = Browser(chromium, console.url)
+                page.resize(WIDE)
                 page.open("/cluster?tab=Clients")
                 page.shows("pushing")
                 page.click("Metrics")

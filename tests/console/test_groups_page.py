@@ -75,6 +75,23 @@ def test_offsets_are_reset_after_a_preview(browser, group, admin):
     assert {at.offset for at in offsets.values()} == {0}
 
 
+def test_a_member_is_removed(browser, group, admin):
+    name, _ = group
+    browser.open(f"/groups/{name}")
+    browser.tab("Members")
+    browser.click("Remove this member")
+    browser.picture("group-remove-member")
+    browser.click("Copy as Python")
+    browser.shows("admin.remove_group_members(")
+    browser.run_action()
+    browser.shows("Member removed")
+    browser.shows("No members")
+    assert admin.describe_group(name).members == ()
+    browser.tab("Rebalances")
+    browser.click("Read again")
+    browser.shows("1 left; 0 members")
+
+
 def test_a_group_is_deleted_after_its_name_was_typed(browser, group, admin):
     name, consumer = group
     consumer.close()

@@ -29,3 +29,25 @@ def test_navigation_by_links(browser):
     for name in ("Topics", "Cluster"):
         browser.press(f'//nav[@aria-label="Main"]//a[.//*[text()="{name}"]]')
         browser.wait(lambda name=name: browser.find("main h1").text == name)
+
+
+def test_an_address_without_a_page_leads_on(browser):
+    browser.open("/topics/orders/records/0/<b>x")
+    browser.shows("There is no page /topics/orders/records/0/<b>x")
+    assert browser.driver.title == "Page not found · Barnabas"
+    browser.picture("page-not-found")
+    assert ["404" in message for message in browser.errors()] == [True]
+    browser.press('//nav[@aria-label="Main"]//a[.//*[text()="Topics"]]')
+    browser.wait(lambda: browser.driver.current_url.endswith("/topics"))
+    browser.ready()
+
+
+def test_the_first_stop_of_the_keyboard_skips_the_navigation(browser):
+    browser.open("/topics")
+    body = browser.driver.find_element("css selector", "body")
+    body.send_keys("\ue004")  # Tab
+    active = browser.driver.switch_to.active_element
+    assert active.text == "Skip to the contents"
+    active.send_keys("\ue007", "\ue004")  # Enter, Tab
+    focused = browser.driver.switch_to.active_element.text
+    assert "Create topic" in focused

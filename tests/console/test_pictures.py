@@ -17,7 +17,8 @@ def shop(admin, broker):
     """Topics of a shop, and a producer that writes until the tests end."""
     settings = {"bootstrap.servers": broker.bootstrap_servers}
     for name, partitions in (("orders", 6), ("payments", 3), ("clicks", 12)):
-        admin.create_topic(name, partitions=partitions)
+        # The orders are old: retention must not delete them during slow tests.
+        admin.create_topic(name, partitions=partitions, configs={"retention.ms": "-1"})
     with Producer(settings) as producer:
         for number in range(3000):
             minute = number % 60 * (1 + number % 7)

@@ -1,5 +1,10 @@
 """The pages of records in a real browser."""
 
+import csv
+import json
+
+import pyarrow.parquet as parquet
+import pytest
 from support.console.browser import NARROW
 
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -67,22 +72,135 @@ def test_the_records_fit_narrow_windows(browser, console, topic_name):
     assert browser.overflow() <= 0
 
 
-def test_dead_letters_are_sent_back(browser, console, topic_name):
-    dead = f"{topic_name}.dlq"
-    write(console, topic_name, ["v"])
+def values_of(console, topic):
+    page = console.api("GET", f"/topics/{topic}/records")
+    return [item["value"]["text"] for item in page["items"] if item["control"] is None]
+
+
+def test_new_records_appear_while_the_live_tail_is_on(browser, console, topic_name):
+    write(console, topic_name, ["old"])
+    path = f"/topics/{topic_name}/records"
+    browser.open(path)
+    browser.shows("old")
+    browser.press('//*[@role="switch"]')
+    browser.shows("Waiting for new records")
+    console.api("POST", path, {"records": [{"value": f"new-{n}"} for n in range(3)]})
+    browser.shows("3 new records; the newest is first")
+    assert browser.text.index("new-2") < browser.text.index("new-0")
+    assert "old" not in browser.text
+    browser.picture("records-tail")
+    console.api("POST", path, {"records": [{"value": HOSTILE}]})
+    browser.shows("4 new records")
+    browser.shows(HOSTILE)
+    browser.press('//*[@role="switch"]')
+    browser.shows("Live tail is off")
+    browser.click("Show")
+    browser.shows("5 of about 5 records")
+
+
+def read_jsonl(path):
+    documents = [json.loads(line) for line in path.read_text().splitlines()]
+    return [(item["key"], item["value"]) for item in documents]
+
+
+def read_csv(path):
+    with path.open(newline="") as lines:
+        return [(row["key"], row["value"]) for row in csv.DictReader(lines)]
+
+
+def read_parquet(path):
+    rows = parquet.read_table(path).to_pylist()
+    return [(row["key"].decode(), row["value"].decode()) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("label", "ending", "read"),
+    [
+        ("JSON lines", "jsonl", read_jsonl),
+        ("CSV", "csv", read_csv),
+        ("Parquet", "parquet", read_parquet),
+    ],
+)
+def test_records_are_downloaded(browser, console, topic_name, tmp_path, label, ending, read):
+    write(console, topic_name, ["a", "b\nb, c", HOSTILE])
+    browser.downloads(tmp_path)
+    browser.open(f"/topics/{topic_name}/records")
+    browser.click("Download")
+    browser.press(f'//*[contains(@class, "q-menu")]//*[normalize-space(text())="{label}"]')
+    file = tmp_path / f"{topic_name}.{ending}"
+    browser.wait(file.exists)
+    assert read(file) == [("k0", "a"), ("k1", "b\nb, c"), ("k2", HOSTILE)]
+
+
+def test_records_are_produced_from_a_downloaded_file(browser, console, topic_name, tmp_path):
+    write(console, topic_name, ["a"])
+    file = tmp_path / "records.jsonl"
+    file.write_text('{"key": "k", "value": "from a file"}\n{"value": "second"}\n')
+    browser.open(f"/topics/{topic_name}/records")
+    browser.click("Produce file")
+    browser.shows("Choose a file")
+    browser.picture("records-produce-file")
+    browser.choose_file(file)
+    browser.shows("2 records produced")
+    browser.shows("from a file")
+    file.write_text("no json\n")
+    browser.click("Produce file")
+    browser.choose_file(file)
+    browser.shows("line 1")
+    assert values_of(console, topic_name) == ["a", "from a file", "second"]
+    browser.choose("Format", "Each line is a value")
+    browser.choose_file(file)
+    browser.shows("1 record produced")
+    assert values_of(console, topic_name)[-1] == "no json"
+
+
+def write_letter(console, topic):
+    """Writes a letter, and creates its topics."""
+    dead = f"{topic}.dlq"
+    write(console, topic, ["v"])
     console.api("POST", "/topics", {"name": dead, "partitions": 1})
     headers = [
-        {"name": "dlq.topic", "value": topic_name},
+        {"name": "dlq.topic", "value": topic},
         {"name": "dlq.error.class", "value": "ValueError"},
         {"name": "dlq.error.message", "value": HOSTILE},
+        {"name": "source", "value": "shop"},
     ]
-    records = {"records": [{"value": "broken", "headers": headers}]}
+    records = {"records": [{"key": "k", "value": "broken", "headers": headers}]}
     console.api("POST", f"/topics/{dead}/records", records)
+    return dead
+
+
+def test_dead_letters_are_sent_back(browser, console, topic_name):
+    dead = write_letter(console, topic_name)
     browser.open(f"/dead-letters?topic={dead}")
     browser.shows("ValueError")
     browser.press("tbody .q-checkbox")
     browser.picture("dead-letters")
     browser.click("Send back")
     browser.shows("1 of 1 letter sent back")
-    page = console.api("GET", f"/topics/{topic_name}/records")
-    assert "broken" in [item["value"]["text"] for item in page["items"]]
+    assert values_of(console, topic_name) == ["v", "broken"]
+
+
+def test_a_dead_letter_is_edited_and_sent_back_once(browser, console, topic_name):
+    dead = write_letter(console, topic_name)
+    browser.open(f"/dead-letters?topic={dead}")
+    browser.shows("ValueError")
+    browser.click("Edit and send back")
+    browser.shows("Select one letter to edit")
+    browser.press("tbody .q-checkbox")
+    browser.click("Edit and send back")
+    browser.fill("Value", '{"repaired": true}')
+    browser.picture("dead-letters-edit")
+    browser.click("Copy as Python")
+    browser.shows("repaired")
+    browser.click("Send edited letter")
+    browser.shows("1 of 1 letter sent back")
+    assert values_of(console, topic_name) == ["v", '{"repaired": true}']
+    sent = console.api("GET", f"/topics/{topic_name}/partitions/0/records/1")
+    names = [item["name"] for item in sent["record"]["headers"]]
+    assert "source" in names
+    assert not [name for name in names if name.startswith("dlq.")]
+    browser.press("tbody .q-checkbox")
+    browser.click("Send back")
+    browser.shows("0 of 1 letter sent back, 1 were sent back before")
+    assert len(values_of(console, topic_name)) == 2

@@ -12,7 +12,8 @@ START_MS = 1_700_000_000_000
 @pytest.fixture
 def topic(admin, broker, topic_name):
     """A topic with 3 partitions, 60 records in six hours, and a group that read some."""
-    admin.create_topic(topic_name, partitions=3)
+    # The records are old: retention must not delete them during a slow test.
+    admin.create_topic(topic_name, partitions=3, configs={"retention.ms": "-1"})
     settings = {"bootstrap.servers": broker.bootstrap_servers}
     with Producer(settings) as producer:
         for number in range(60):

@@ -102,7 +102,11 @@ async def event_of(queue: asyncio.Queue) -> WatchEvent:
 
 
 async def settle(tree) -> None:
-    """Wait until whatever watch events are due have been delivered."""
+    """Wait until whatever watch events are due have been delivered.
+
+    ZooKeeper sends them before its next response. The time is for the client's threads, which hand
+    them to the loop; tests that expect no event have no condition to wait for.
+    """
     await tree.exists("/")
     await asyncio.sleep(0.05)
 

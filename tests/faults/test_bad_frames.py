@@ -3,7 +3,6 @@
 Mutated frames by the hundred thousand: test_hostile_frames.py.
 """
 
-import asyncio
 import gc
 import struct
 import time
@@ -14,6 +13,7 @@ from support.wire.peer import WirePeer
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
+from barnabas.wire.messages.api_versions import ApiVersionsRequest
 
 pytestmark = pytest.mark.faults
 
@@ -64,9 +64,11 @@ async def test_a_claim_of_memory_is_not_memory(broker):
     peers = [await WirePeer.connect(broker.port) for _ in range(50)]
     for peer in peers:
         peer.writer.write(struct.pack(">i", 100 * 2**20) + b"0123456789")
-    await asyncio.sleep(0.2)
+    other = await WirePeer.connect(broker.port)
+    for _ in range(2):  # a turn of the loop reads all connections that have sent something
+        await other.call(ApiVersionsRequest(), 0)
     assert process.memory_info().rss - before < 120 * 2**20
-    for peer in peers:
+    for peer in (*peers, other):
         await peer.close()
 
 
@@ -80,9 +82,9 @@ async def test_many_tags_and_counts_are_refused_before_they_are_built(broker):
     gc.collect()
     before = process.memory_info().rss
     peer = await WirePeer.connect(broker.port)
-    begin = time.perf_counter()
+    begin = time.process_time()  # the broker runs in this process
     peer.writer.write(struct.pack(">i", len(frame)) + frame)
     assert await peer.is_closed()
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert process.memory_info().rss - before < 64 * 2**20
     await peer.close()

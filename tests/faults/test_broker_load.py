@@ -59,6 +59,7 @@ async def test_a_reader_that_does_not_read_costs_no_memory(broker, peer):
     before = process.memory_info().rss
     for _ in range(2000):
         greedy.send(fetch_request("t", 0, max_bytes=20_000_000), 11)
+    # Time for the broker to serve requests whose responses are not read, if it did.
     await asyncio.sleep(0.5)
     begin = time.perf_counter()
     await produce(peer, "t", batch(b"x"))

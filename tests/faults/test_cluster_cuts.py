@@ -53,7 +53,7 @@ def test_leader_cut_off_from_its_followers(cut_cluster, topic_name, load):
             what="an ISR of the leader alone",
         )
         stalled = [len(w.acknowledged.offsets) for w in load]
-        threading.Event().wait(1.0)
+        threading.Event().wait(1.0)  # for acknowledgements of records that the leader alone has
     finally:
         cut_cluster.peers[leader].heal()
     figures = settle(cut_cluster, topic_name, load)
@@ -68,7 +68,7 @@ def test_leader_cut_off_from_zookeeper(cut_cluster, topic_name, load):
     try:
         gone = (-1, before.leader)
         wait_until(lambda: leader_in_zookeeper(cut_cluster, topic_name) not in gone)
-        threading.Event().wait(2.0)
+        threading.Event().wait(2.0)  # for appends of the old leader, which it may not acknowledge
     finally:
         cut_cluster.keepers[before.leader].heal()
     figures = settle(cut_cluster, topic_name, load)

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mar
 RECORDS, RECORD_BYTES = 50, 100_000
 RATE = 50_000
 ONE_FETCH = 1024 * 1024  # which may be more than the rate: nothing could be copied otherwise
-LOOK_SECONDS = 3.0
+LOOK_SECONDS = 3.0  # the rate of the copy is the subject
 
 
 @pytest.mark.parametrize("side", ["leader", "follower"])

@@ -35,7 +35,7 @@ ANSWER_SECONDS = 10
 TIDY_SECONDS = 5
 OWN = "healthy"
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600 if SOAK else 600)]
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(3 * 3600 if SOAK else 600)]
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ async def test_wakeup_and_one_task_at_a_time(broker, topic_name):
     async with Consumer(bootstrap_servers=broker.bootstrap_servers, **{}) as consumer:
         consumer.assign([(topic_name, 0)])
         polling = asyncio.create_task(consumer.poll(30))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0)  # it runs to its first wait
         with pytest.raises(ConcurrentUseError):
             await consumer.poll(0)
         consumer.wakeup()
@@ -115,7 +115,7 @@ async def test_a_cancelled_poll_leaves_the_consumer_usable(broker, topic_name):
     async with Consumer({"bootstrap.servers": broker.bootstrap_servers, **QUICK}) as consumer:
         consumer.assign([(topic_name, 0)])
         polling = asyncio.create_task(consumer.poll(30))
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # any moment of the poll will do
         polling.cancel()
         with pytest.raises(asyncio.CancelledError):
             await polling

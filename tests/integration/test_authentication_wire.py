@@ -105,7 +105,7 @@ async def test_a_token_out_of_turn(peer):
 async def test_a_user_may_log_in_again(peer):
     await shake(peer)
     await log_in(peer)
-    await asyncio.sleep(1.05)
+    await asyncio.sleep(1.05)  # KIP-368: a login within a second of the last one is refused
     assert (await shake(peer)).error_code == NOTHING
     assert (await log_in(peer)).error_code == NOTHING
     assert (await peer.call(MetadataRequest(topics=[]), 9)).brokers
@@ -123,7 +123,7 @@ async def test_a_session_ends(start, connect):
     peer = await connect(broker)
     await shake(peer)
     assert (await log_in(peer)).session_lifetime_ms == 1
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(0.05)  # the session of 1 ms ends; the broker tells nobody
     peer.send(MetadataRequest(topics=[]), 9)
     assert await peer.is_closed()
 

@@ -187,7 +187,7 @@ async def test_min_bytes_gathers_several_batches(broker_app, peer, connect):
     correlation = waiting.send(fetch_request("t", 0, max_wait_ms=5000, min_bytes=300), 11)
     for number in range(3):
         await produce(peer, "t", batch(bytes([number]) * 100))
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.02)  # for a response that comes too early, after one batch
     response = await waiting.receive(1, 11, correlation)
     assert len(values(response.responses[0].partitions[0])) == 2
 

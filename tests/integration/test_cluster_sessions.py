@@ -53,7 +53,7 @@ async def test_in_sync_sets_rest_while_the_session_is_in_doubt(connect_string, z
         await until(lambda: in_sync(brokers, topic_partition) == {1, 2})
         zookeeper.pause()
         try:
-            await asyncio.sleep(1.5)
+            await asyncio.sleep(1.5)  # longer than an ISR change would need, shorter than a session
             await produce(brokers, b"without ZooKeeper")
             assert in_sync(brokers, topic_partition) == {1, 2}
         finally:

@@ -201,7 +201,7 @@ def test_a_rebalance_happens_within_a_block(config, topic):
 
 def test_each_record_counts_for_the_poll_interval(config, topic):
     """A member that iterates slowly stays; one that stops within a block is removed."""
-    settings = {**config, "max.poll.interval.ms": 3000}
+    settings = {**config, "max.poll.interval.ms": 2000}
     with (
         Consumer(settings) as consumer,
         Admin(bootstrap_servers=config["bootstrap.servers"]) as admin,
@@ -209,9 +209,9 @@ def test_each_record_counts_for_the_poll_interval(config, topic):
         consumer.subscribe([topic])
         begin = time.monotonic()
         for _ in consumer:
-            if time.monotonic() - begin > 7:
+            if time.monotonic() - begin > 3:
                 break
-            threading.Event().wait(0.5)
+            threading.Event().wait(0.2)
         assert admin.describe_group(topic).members
         consumer.commit()
         wait_until(lambda: not admin.describe_group(topic).members)

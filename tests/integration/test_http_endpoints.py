@@ -1,5 +1,6 @@
 """The HTTP endpoints of a running broker show what clients did."""
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -12,7 +13,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 from barnabas import Consumer, Producer
-from barnabas.broker.metrics import catalog
+from barnabas.broker.cluster.wiring import ClusterRuntime
+from barnabas.broker.metrics import catalog, component_catalog
 from barnabas.runtime.metrics import Metric, MetricKind
 from barnabas.testing import Broker
 
@@ -93,7 +95,7 @@ def test_every_declared_metric_is_served(broker):
     served = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
     declared = {
         metric.prometheus_name + ("_total" if metric.kind is MetricKind.COUNTER else "")
-        for metric in vars(catalog).values()
+        for metric in (*vars(catalog).values(), *vars(component_catalog).values())
         if isinstance(metric, Metric)
     }
     assert declared - served == set()
@@ -144,3 +146,24 @@ def test_the_trace_of_a_record_is_an_exemplar_of_its_topic(broker):
         families = parse_openmetrics(reply.read().decode())
         found = [s.exemplar.labels for f in families for s in f.samples if s.exemplar]
     assert {"trace_id": trace_id, "span_id": "b7ad6b7169203331"} in found
+
+
+async def test_a_broker_is_not_ready_while_it_moves_its_leaderships(start, monkeypatch):
+    leaving, left = asyncio.Event(), asyncio.Event()
+
+    async def leave(_cluster):
+        leaving.set()
+        await left.wait()
+
+    monkeypatch.setattr(ClusterRuntime, "leave", leave)
+    app = await start({"http.listener": "0"})
+    stopping = asyncio.ensure_future(app.stop())
+    await leaving.wait()
+    code, text = await asyncio.to_thread(get, app, "/readyz")
+    status = json.loads((await asyncio.to_thread(get, app, "/status"))[1])
+    healthy, _ = await asyncio.to_thread(get, app, "/healthz")
+    left.set()
+    await stopping
+    assert (code, json.loads(text)["problems"]) == (503, ["the broker is shutting down"])
+    assert status["state"] == "stopping"
+    assert healthy == 200

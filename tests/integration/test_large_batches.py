@@ -4,7 +4,14 @@ import asyncio
 import threading
 
 import pytest
-from support.network.requests import batch, create_topic, fetch, produce, produce_request
+from support.network.requests import (
+    batch,
+    create_topic,
+    fetch,
+    list_offset,
+    produce,
+    produce_request,
+)
 
 from barnabas.broker import batch_validation
 from barnabas.broker.produce_rules import LOOP_BYTES
@@ -13,6 +20,12 @@ from barnabas.model.records import Codec
 from barnabas.records import validation
 from barnabas.records.builder import build_batch
 from barnabas.records.reader import decode_records
+from barnabas.storage import log_reader
+from barnabas.wire.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 
 pytestmark = pytest.mark.integration
 PRODUCE = 0
@@ -20,6 +33,12 @@ PRODUCE = 0
 
 def large(codec=Codec.GZIP, value=b"large"):
     return build_batch([(None, value + bytes(2 * LOOP_BYTES))], codec=codec)
+
+
+async def delete_records(peer, topic, before):
+    partitions = [DeleteRecordsPartition(0, before)]
+    request = DeleteRecordsRequest([DeleteRecordsTopic(topic, partitions)], timeout_ms=5000)
+    assert (await peer.call(request, 2)).topics[0].partitions[0].error_code == 0
 
 
 @pytest.fixture
@@ -110,3 +129,66 @@ async def test_topic_compression_of_a_large_batch(start, connect, monkeypatch):
     assert threads[1] == "barnabas-batch-validation" != threads[0]
     found = await fetch(peer, "t", 0)
     assert len(decode_records(found.records, "t", 0).records) == 2
+
+
+# --- searches by time -----------------------------------------------------------------------------
+
+TIME = 1_700_000_000_000
+MAX_TIMESTAMP = -3
+
+
+@pytest.fixture
+def search_threads(monkeypatch):
+    """Names of the threads that decode batches for a search by time, with the decoded sizes."""
+    threads = []
+    original = log_reader.iter_raw
+
+    def iter_raw(buf, pos, header, max_decompressed):
+        found = original(buf, pos, header, max_decompressed)
+        threads.append(threading.current_thread().name.rsplit("_", 1)[0])
+        return found
+
+    monkeypatch.setattr(log_reader, "iter_raw", iter_raw)
+    return threads
+
+
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
+async def test_a_search_by_time_decodes_a_large_batch_in_a_thread(
+    peer, topic, search_threads, codec
+):
+    records = [(None, bytes(2 * LOOP_BYTES)), (None, b"next")]
+    await produce(peer, topic, build_batch(records, codec=codec, timestamp_ms=TIME))
+    found = await list_offset(peer, topic, TIME)
+    assert (found.error_code, found.offset, found.timestamp) == (0, 0, TIME)
+    found = await list_offset(peer, topic, MAX_TIMESTAMP)
+    assert (found.error_code, found.offset, found.timestamp) == (0, 0, TIME)
+    assert set(search_threads) == {"barnabas-batch-validation"}
+
+
+async def test_a_search_by_time_decodes_a_batch_of_many_records_in_a_thread(
+    peer, topic, search_threads
+):
+    records = [(None, b"") for _ in range(20_000)]
+    await produce(peer, topic, build_batch(records, timestamp_ms=TIME))
+    assert (await list_offset(peer, topic, TIME)).offset == 0
+    assert search_threads == ["barnabas-batch-validation"]
+
+
+async def test_a_search_by_time_continues_after_a_large_batch_without_a_match(
+    peer, topic, search_threads
+):
+    """The records with this time are deleted, so the next batch has the result."""
+    first = [(None, bytes(2 * LOOP_BYTES)), (None, b"kept")]
+    await produce(peer, topic, build_batch(first, codec=Codec.GZIP, timestamp_ms=TIME))
+    await produce(peer, topic, batch(b"later", timestamp_ms=TIME + 5))
+    await delete_records(peer, topic, before=1)
+    found = await list_offset(peer, topic, TIME + 1)
+    assert (found.offset, found.timestamp) == (2, TIME + 5)
+    found = await list_offset(peer, topic, TIME)
+    assert (found.offset, found.timestamp) == (1, TIME)
+
+
+async def test_a_search_by_time_in_a_small_batch_needs_no_thread(peer, topic, search_threads):
+    await produce(peer, topic, build_batch([(None, b"x")], codec=Codec.GZIP, timestamp_ms=TIME))
+    assert (await list_offset(peer, topic, TIME)).offset == 0
+    assert search_threads == ["MainThread"]

@@ -209,3 +209,53 @@ async def test_a_callback_of_the_asyncio_producer_gets_the_same(broker, topic_na
     (stored, no_error), (nothing, refused) = heard
     assert (stored.offset, no_error, nothing) == (0, None, None)
     assert refused.code is ErrorCode.MESSAGE_TOO_LARGE
+
+
+UNREAD = "barnabas.clients.producer.unread_failures"
+
+
+def _failing_config(broker):
+    return {"bootstrap.servers": broker.bootstrap_servers, "max.request.size": 1000}
+
+
+def test_a_failed_record_without_a_reader_is_logged_at_close(broker, topic_name, caplog):
+    with caplog.at_level(logging.WARNING, UNREAD), Producer(_failing_config(broker)) as producer:
+        producer.send(topic_name, b"v" * 2000, partition=0)
+        producer.flush(10)
+    (line,) = [entry.getMessage() for entry in caplog.records if entry.name == UNREAD]
+    assert line.startswith(f"partition {topic_name}-0: 1 record was not delivered: ")
+    assert "MESSAGE_TOO_LARGE" in line or "max.request.size" in line
+
+
+def test_a_record_that_the_broker_rejects_is_logged_after_a_flush(broker, topic_name, caplog):
+    config = {"bootstrap.servers": broker.bootstrap_servers}
+    config["interceptor.classes"] = [Listening()]  # an interceptor is no reader of the error
+    broker.admin.create_topic(topic_name, configs={"max.message.bytes": "500"})
+    with caplog.at_level(logging.WARNING, UNREAD), Producer(config) as producer:
+        futures = [producer.send(topic_name, b"v" * 300) for _ in range(2)]
+        futures.append(producer.send(topic_name, b"w" * 2000))
+        producer.flush(10)
+    (line,) = [entry.getMessage() for entry in caplog.records if entry.name == UNREAD]
+    assert "1 record was not delivered" in line
+    assert len([future for future in futures if future.exception(0) is None]) == 2
+
+
+@pytest.mark.parametrize("reads", ["result", "on_delivery"])
+def test_a_failed_record_whose_error_is_read_is_not_logged(broker, topic_name, caplog, reads):
+    errors = []
+    with caplog.at_level(logging.WARNING, UNREAD), Producer(_failing_config(broker)) as producer:
+        if reads == "result":
+            errors.append(producer.send(topic_name, b"v" * 2000).exception(10))
+        else:
+            producer.send(
+                topic_name, b"v" * 2000, on_delivery=lambda _, error: errors.append(error)
+            )
+    assert isinstance(errors[0], BrokerError)
+    assert [entry for entry in caplog.records if entry.name == UNREAD] == []
+
+
+async def test_a_failed_asyncio_record_without_a_reader_is_logged(broker, topic_name, caplog):
+    with caplog.at_level(logging.WARNING, UNREAD):
+        async with AioProducer(_failing_config(broker)) as producer:
+            await producer.send(topic_name, b"v" * 2000, partition=0)
+    assert f"partition {topic_name}-0: 1 record was not delivered" in caplog.text

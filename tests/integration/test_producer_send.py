@@ -9,6 +9,7 @@ import pytest
 from barnabas import BrokerError, ErrorCode, Producer, SerializationError
 from barnabas.aio import Producer as AioProducer
 from barnabas.broker.broker_process import free_port
+from barnabas.clients.producer.sender import IDLE_CHECK_MS
 from barnabas.model.errors import BarnabasError, ClosedError, DeadlineError, LocalError
 
 pytestmark = pytest.mark.integration
@@ -50,6 +51,18 @@ async def test_text_in_headers_is_encoded_as_utf_8(broker, topic_name):
     stored = [record.headers for record in broker.records(topic_name)]
     both = (("a", "ä".encode()), ("b", None))
     assert stored == [both, both, (), both]
+
+
+def test_a_record_after_an_awaited_one_is_sent_when_its_linger_has_passed(broker, topic_name):
+    """The second record wakes no thread: the timer of the first one is still running."""
+    with Producer(config_of(broker), linger_ms=20) as producer:
+        for _ in range(3):
+            producer.send(topic_name, b"awaited", partition=0).result(10)
+            delivered = Deliveries()
+            producer.send(topic_name, b"not awaited", partition=0, on_delivery=delivered)
+            assert delivered.called.wait(10)
+        queued_ms = producer.metrics().value("record-queue-time-max")
+    assert queued_ms < IDLE_CHECK_MS / 2
 
 
 def test_a_future_describes_itself(broker, topic_name):

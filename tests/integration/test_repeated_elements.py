@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.network.requests import create_topic, list_offset
 
-from barnabas.broker.large_requests import SPARE_ELEMENTS, SPARE_ELEMENTS_BY_API
+from barnabas.broker.request_limits import SPARE_ELEMENTS, SPARE_ELEMENTS_BY_API
 from barnabas.wire.messages.create_delegation_token import (
     CreatableRenewers,
     CreateDelegationTokenRequest,

@@ -7,8 +7,7 @@ from support.security.secure_broker import AUTHORIZER, Certificates, plain_jaas
 from barnabas.aio import Admin, Producer
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
-from barnabas.model.clock import Clock
-from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.clock import Clock, SystemClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 
 pytestmark = pytest.mark.integration

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from support.cluster.broker_app import until
 from support.groups.requests import SMALL, alone, committed, find_coordinator
 from support.network.requests import (
     batch,
@@ -138,10 +139,10 @@ async def test_waiting_reader_is_woken_by_the_marker(broker_app, ready, txn, con
     waiting = asyncio.create_task(
         fetch(reader, "t", 0, isolation_level=COMMITTED, max_wait_ms=8000)
     )
-    await asyncio.sleep(0.1)
+    await until(lambda: len(broker_app.services.fetch_purgatory) == 1)
     assert not waiting.done()
     await txn.end(commit=True)
-    answer = await asyncio.wait_for(waiting, 2)
+    answer = await asyncio.wait_for(waiting, 7)  # before the end of its own wait
     assert [r.value for r in decode_records(answer.records, "t", 0).records] == [b"a"]
 
 

@@ -25,7 +25,7 @@ from scenarios.runner import FAILED, Result, run
 from barnabas.pytest_plugin.options import external_servers
 
 THREADS = 12
-WORKERS = 2
+GROUPS = 3
 RESULT_SECONDS = 110.0
 
 pytestmark = [
@@ -38,7 +38,7 @@ pytestmark = [
 
 def group_of(name: str) -> str:
     """The xdist group, so that a worker knows which scenarios it will be asked for."""
-    return f"scenarios-{zlib.crc32(name.encode()) % WORKERS}"
+    return f"scenarios-{zlib.crc32(name.encode()) % GROUPS}"
 
 
 class Runs:

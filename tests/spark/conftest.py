@@ -1,6 +1,7 @@
 """One Spark session for all tests of this folder, one real broker beside it.
 
-A JVM is dear: mark the tests with xdist_group("spark"), so that all go to one process.
+A JVM takes many seconds to start. Mark the tests with xdist_group("spark"), those of streams and of
+SQL with xdist_group("spark-queries"): two processes have a session each, for about the same time.
 """
 
 import os

@@ -1,13 +1,25 @@
-"""Spans of the tasks of source and sink, connected by the header traceparent; without Spark."""
+"""Spans of the tasks of source and sink, connected by the header traceparent.
+
+The tests of single tasks run without Spark; the last one runs a pipeline in a process of its own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pyarrow as pa
 import pytest
 from opentelemetry import trace
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from barnabas import Consumer, Producer
 from barnabas.model.errors import BarnabasError
 from barnabas.spark.sink.options import SinkOptions
 from barnabas.spark.sink.transactional_write import clients
@@ -74,6 +86,8 @@ def test_rows_get_the_context_of_the_task_unless_they_have_one(broker, topic_nam
     assert first == third
     assert first.startswith(added)
     assert second == TRACED
+    (link,) = span.links
+    assert b"%016x" % link.context.span_id == TRACED.split(b"-")[2]
 
 
 def test_rows_without_a_column_of_headers(broker, topic_name, spans):
@@ -96,3 +110,96 @@ def test_a_failed_write_ends_the_span_with_the_error(broker, spans):
         write(broker, "not a topic", pa.RecordBatch.from_pydict({"value": ["a"]}))
     (span,) = spans()
     assert span.status.status_code is StatusCode.ERROR
+
+
+# --- a pipeline from a topic to a topic ----------------------------------------------------------
+
+PIPELINE = """\
+name: traced
+bootstrap_servers: {servers}
+source:
+  topic: {topic}
+  format: json
+  schema: user string, amount double
+steps:
+  - where: amount > 1
+sink:
+  topic: {topic}-out
+  key: user
+kafka:
+  client.id: etl
+  tracing.enable: true
+trigger: available-now
+checkpoint: {folder}/checkpoint
+"""
+
+
+class _Collector(BaseHTTPRequestHandler):
+    """Receives the spans of Spark's worker processes by OTLP."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        request = ExportTraceServiceRequest.FromString(body)
+        for resource in request.resource_spans:
+            for scope in resource.scope_spans:
+                self.server.spans.extend(scope.spans)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def collector():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Collector)
+    server.spans = []
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def run_pipeline(broker, topic, folder, collector):
+    file = folder / "traced.yaml"
+    file.write_text(PIPELINE.format(servers=broker.bootstrap_servers, topic=topic, folder=folder))
+    environment = {
+        **os.environ,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+        "BARNABAS_STATE_DIR": str(folder / "state"),
+    }
+    command = [sys.executable, "-m", "barnabas.cli.main", "pipeline", "run", str(file)]
+    ran = subprocess.run(command, env=environment, capture_output=True, timeout=280, check=False)
+    assert ran.returncode == 0, ran.stderr.decode()
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.timeout(330)
+def test_a_trace_continues_through_a_pipeline(broker, topic_name, tmp_path, spans, collector):
+    topic = broker.topic(topic_name)
+    common = {"bootstrap_servers": broker.bootstrap_servers, "tracing_enable": True}
+    with Producer(client_id="shop", value_serializer="json", **common) as producer:
+        for amount in (1, 2, 3):
+            producer.send(topic, {"user": "a", "amount": amount}, headers=[("own", b"1")])
+    sent = spans()[1:]
+    run_pipeline(broker, topic, tmp_path, collector)
+    with Consumer(client_id="report", auto_offset_reset="earliest", **common) as consumer:
+        consumer.assign([(f"{topic}-out", 0)])
+        records = [next(iter(consumer)) for _ in sent]
+    assert [json.loads(record.value)["amount"] for record in records] == [2, 3]
+
+    traces = {span.context.trace_id for span in sent}
+    parents = [dict(record.headers)["traceparent"].split(b"-") for record in records]
+    assert {int(parent[1], 16) for parent in parents} == traces
+    assert [name for record in records for name, _ in record.headers] == ["traceparent"] * 2
+    polled = [span for span in spans() if span.name == f"poll {topic}-out"]
+    assert {link.context.trace_id for span in polled for link in span.links} == traces
+
+    of_spark = {span.name: span for span in collector.spans}
+    assert set(of_spark) == {f"poll {topic}", f"send {topic}-out"}
+    for span in of_spark.values():
+        linked = {int.from_bytes(link.trace_id, "big") for link in span.links}
+        assert traces <= linked

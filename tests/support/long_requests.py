@@ -15,14 +15,28 @@ from barnabas.model.records import Codec
 from barnabas.records.batch import write_crc
 from barnabas.records.builder import build_batch
 from barnabas.wire.headers import RequestHeader, encode_request
+from barnabas.wire.messages.alter_configs import (
+    AlterableConfig,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
 from barnabas.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from barnabas.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from barnabas.wire.messages.incremental_alter_configs import (
+    AlterableConfig as IncrementalConfig,
+)
+from barnabas.wire.messages.incremental_alter_configs import (
+    AlterConfigsResource as IncrementalResource,
+)
+from barnabas.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from barnabas.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from barnabas.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 TOPIC = "long"
 DECOMPRESSED = 60 << 20
 _HEADER_BYTES = 61
+_TOPIC_TYPE = 2
 
 
 def create_topics():
@@ -72,6 +86,26 @@ def metadata_many():
     return MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)] * 20_000), 8
 
 
+def offset_fetch():
+    """One topic, with two million partitions."""
+    topics = [OffsetFetchRequestTopic(TOPIC, list(range(2_000_000)))]
+    return OffsetFetchRequest(group_id="group", topics=topics), 5
+
+
+def alter_configs():
+    """Validate-only, for 10,000 topics."""
+    values = [AlterableConfig("retention.ms", "1")]
+    resources = [AlterConfigsResource(_TOPIC_TYPE, f"name-{n}", values) for n in range(10_000)]
+    return AlterConfigsRequest(resources=resources, validate_only=True), 2
+
+
+def incremental_alter_configs():
+    """Validate-only, for 10,000 topics."""
+    values = [IncrementalConfig("retention.ms", 0, "1")]
+    resources = [IncrementalResource(_TOPIC_TYPE, f"name-{n}", values) for n in range(10_000)]
+    return IncrementalAlterConfigsRequest(resources=resources, validate_only=True), 1
+
+
 KINDS = {
     kind.__name__: kind
     for kind in (
@@ -81,7 +115,10 @@ KINDS = {
         fetch_many,
         metadata,
         metadata_many,
+        offset_fetch,
         gzip_bomb,
+        alter_configs,
+        incremental_alter_configs,
     )
 }
 

@@ -22,14 +22,13 @@ from barnabas.admin.transactions import TransactionCalls
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.clients.metrics.metric_types import MetricValues
-from barnabas.clients.metrics.settings import MetricsSettings
+from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricsSettings
 from barnabas.model.config import merged
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.ids import Uuid
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.closing import AsyncClosesOnExit, ClosesOnExit
+from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import AdminKeywords

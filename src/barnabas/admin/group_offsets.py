@@ -7,17 +7,15 @@ from typing import Any
 from barnabas.admin.fan_out import Outcome, per_coordinator, per_item
 from barnabas.admin.results import Results, error_of, is_transient
 from barnabas.admin.session import AdminCalls
-from barnabas.clients.core.apis.common import by_topic
-from barnabas.clients.core.apis.offset_commit import (
+from barnabas.clients.core.apis.committed_offsets import (
     LAST_OFFSET_COMMIT_BY_NAME,
-    offset_commit_request,
-)
-from barnabas.clients.core.apis.offset_fetch import (
     LAST_OFFSET_FETCH_BY_NAME,
     committed_only,
+    offset_commit_request,
     offset_fetch_request,
     read_offset_fetch,
 )
+from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.core.client import COORDINATOR, GROUP
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError

@@ -1,11 +1,12 @@
 """Topics: list, describe, create, delete, add partitions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from barnabas.admin.config_types import ConfigValue, config_text
 from barnabas.admin.fan_out import Outcome, listed, per_item
 from barnabas.admin.results import Results, error_of
-from barnabas.admin.session import AdminCalls, operations_of
+from barnabas.admin.session import AdminCalls, Deadline, operations_of
 from barnabas.admin.topic_types import (
     BROKER_DEFAULT,
     CreatedTopic,
@@ -38,7 +39,11 @@ from barnabas.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
     TopicRequest,
 )
-from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponseTopic
+from barnabas.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
 
 DELETION_BY_ID = 6
 METADATA_BY_ID = 12
@@ -62,7 +67,7 @@ class TopicCalls(AdminCalls):
 
     async def describe_topics(
         self,
-        topics: Iterable[str | Uuid],
+        topics: Iterable[str | Uuid] | None,
         *,
         include_operations: bool = False,
         timeout: float | None = None,
@@ -70,10 +75,12 @@ class TopicCalls(AdminCalls):
         """Describe the partitions, leaders and replicas of topics.
 
         Args:
-            topics: names or topic ids.
+            topics: names or topic ids; None for all topics, internal ones included.
             include_operations: include the operations that the caller is allowed to use.
         """
         deadline = self._deadline("describe topics", timeout)
+        if topics is None:
+            return await self._describe_all_topics(include_operations, deadline)
 
         async def attempt(pending: list[str | Uuid]) -> Outcome[str | Uuid, TopicDescription]:
             names = [item for item in pending if not isinstance(item, Uuid)]
@@ -206,32 +213,61 @@ class TopicCalls(AdminCalls):
 
     # -- inside --------------------------------------------------------------------------------
 
+    async def _describe_all_topics(
+        self, operations: bool, deadline: Deadline
+    ) -> Results[str | Uuid, TopicDescription]:
+        """Reads page by page: one response with 100,000 partitions would occupy both sides."""
+        if not operations:
+            found = await self._session.until(lambda: self._topics_if_paged([]), deadline)
+            if found is not None:
+                return Results(found)
+
+        def read() -> Awaitable[MetadataResponse]:
+            return self._session.metadata(None, operations=operations)
+
+        response = await self._session.until(read, deadline)
+        return Results({item.name or "": _description(item) for item in response.topics})
+
     async def _describe_topic_names(
         self, names: list[str]
     ) -> Outcome[str | Uuid, TopicDescription]:
         """Use DescribeTopicPartitions page by page, or Metadata with older brokers."""
+        found = await self._topics_if_paged(names)
+        if found is not None:
+            return found
+        return await self._topics_from_metadata(names, operations=False)
+
+    async def _topics_if_paged(
+        self, names: list[str]
+    ) -> Outcome[str | Uuid, TopicDescription] | None:
+        """Returns None if the broker does not have DescribeTopicPartitions."""
         try:
             return await self._topics_by_page(names)
         except BrokerError as error:
             if error.code is not ErrorCode.UNSUPPORTED_VERSION:
                 raise
-        return await self._topics_from_metadata(names, operations=False)
+            return None
 
     async def _topics_by_page(self, names: list[str]) -> Outcome[str | Uuid, TopicDescription]:
-        pages: dict[str, list[DescribeTopicPartitionsResponseTopic]] = {}
+        """Describes topics; without names, all of them."""
+        found: dict[str | Uuid, TopicDescription | BarnabasError] = {}
         cursor: Cursor | None = None
+        left = sorted(names)
         while True:
             request = DescribeTopicPartitionsRequest(
-                topics=[TopicRequest(name=name) for name in sorted(names)], cursor=cursor
+                topics=[TopicRequest(name=name) for name in left], cursor=cursor
             )
             response: DescribeTopicPartitionsResponse = await self._session.client.send_to_any(
                 request
             )
             for topic in response.topics:
-                pages.setdefault(topic.name or "", []).append(topic)
+                name = topic.name or ""
+                found[name] = _continued(found.get(name), _description(topic))
             cursor = response.next_cursor
             if cursor is None:
-                return {name: _joined(parts) for name, parts in pages.items()}
+                return found
+            # Names before the cursor are answered; sent again, they would cost time at each page.
+            left = [name for name in left if name >= cursor.topic_name]
 
     async def _topics_from_metadata(
         self, topics: Sequence[str | Uuid], *, operations: bool
@@ -242,7 +278,7 @@ class TopicCalls(AdminCalls):
         response = await self._session.metadata(topics, operations=operations)
         by_id = {item for item in topics if isinstance(item, Uuid)}
         return {
-            item.topic_id if item.topic_id in by_id else (item.name or ""): _joined([item])
+            item.topic_id if item.topic_id in by_id else (item.name or ""): _description(item)
             for item in response.topics
         }
 
@@ -287,13 +323,12 @@ def _grown(name: str, wanted: int | NewPartitions) -> CreatePartitionsTopic:
     return CreatePartitionsTopic(name=name, count=new.total, assignments=assignments)
 
 
-def _joined(
-    pages: Sequence[DescribeTopicPartitionsResponseTopic | MetadataResponseTopic],
+def _description(
+    topic: DescribeTopicPartitionsResponseTopic | MetadataResponseTopic,
 ) -> TopicDescription | BrokerError:
-    first = pages[0]
-    error = error_of(first)
+    error = error_of(topic)
     if error is not None:
-        return BrokerError(error.code, f"topic {first.name!r}: {error.code.explanation}")
+        return BrokerError(error.code, f"topic {topic.name!r}: {error.code.explanation}")
     partitions = (
         PartitionDescription(
             item.partition_index,
@@ -305,16 +340,24 @@ def _joined(
             _maybe(getattr(item, "eligible_leader_replicas", None)),
             _maybe(getattr(item, "last_known_elr", None)),
         )
-        for page in pages
-        for item in page.partitions
+        for item in topic.partitions
     )
     return TopicDescription(
-        first.name or "",
-        first.topic_id,
-        first.is_internal,
+        topic.name or "",
+        topic.topic_id,
+        topic.is_internal,
         tuple(sorted(partitions, key=lambda item: item.partition)),
-        operations_of(first.topic_authorized_operations),
+        operations_of(topic.topic_authorized_operations),
     )
+
+
+def _continued(
+    before: TopicDescription | BarnabasError | None, page: TopicDescription | BrokerError
+) -> TopicDescription | BarnabasError:
+    """Returns a topic with the partitions of its next page."""
+    if isinstance(before, TopicDescription) and isinstance(page, TopicDescription):
+        return replace(before, partitions=before.partitions + page.partitions)
+    return page
 
 
 def _maybe(replicas: list[int] | None) -> tuple[int, ...] | None:

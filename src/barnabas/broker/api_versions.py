@@ -4,11 +4,11 @@ Kafka stores feature levels in the cluster metadata; here they result from each 
 which must be equal on all brokers of a cluster.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from barnabas.broker.handler import Handler
+from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.api_versions import (
@@ -32,7 +32,7 @@ class Feature:
     level: int
 
 
-def features_of(values: Mapping[str, Any]) -> tuple[Feature, ...]:
+def features_of(values: ConfigValues) -> tuple[Feature, ...]:
     """Returns the features. `transaction.version` 2: the first write adds a partition to the
     transaction, and each transaction has its own epoch (KIP-890).
     `group.version` 1: the protocol of KIP-848."""

@@ -34,15 +34,15 @@ from barnabas.broker.listeners import ConnectionCaps, Listeners
 from barnabas.broker.metrics.broker_metrics import BrokerMetrics
 from barnabas.broker.metrics.group_offsets import GroupOffsets
 from barnabas.broker.metrics.lag import LagMonitor
+from barnabas.broker.metrics.reporting import BrokerReporters
 from barnabas.broker.services import Services
 from barnabas.broker.startup import Identity, StartGate, establish, open_tree, registered_endpoints
 from barnabas.broker.topics import Topics
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.controller.topic_admin import TopicAdmin
-from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import BarnabasError, LocalError
-from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.clock import Clock, SystemClock
 from barnabas.storage.filesystem import FileSystem
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import MetadataTree, SessionState
@@ -99,6 +99,7 @@ class Broker:
         metrics = self._components.metrics
         self._endpoints = HttpEndpoints(metrics, self._clock, self._listeners, self.failed)
         self._http: HttpServer | None = None
+        self._reporters = BrokerReporters(self._layers, metrics, self._clock)
         self._services: Services | None = None
         self._cluster: ClusterRuntime | None = None
 
@@ -153,6 +154,7 @@ class Broker:
             stack.push_async_callback(self._listeners.stop)
             stack.push_async_callback(self._caps.stop)
             self._caps.check()
+            self._reporters.load()
             self._listeners.bind()
             self._start_http(stack)
             self._storage.acquire(stack)
@@ -185,6 +187,9 @@ class Broker:
         """Completes requests in progress, closes the logs cleanly and leaves the cluster."""
         if self._running is not None:
             running, self._running = self._running, None
+            # Before the leaderships move to other brokers, which may take seconds: clients should
+            # no longer be sent here.
+            self._components.metrics.draining()
             await running.aclose()
 
     # --- starting --------------------------------------------------------------------------
@@ -242,6 +247,8 @@ class Broker:
         await self._start_serving(stack, dispatcher, configs, gate)
         stack.push_async_callback(cluster.leave)
         self._start_audit_topic(stack, topics, cluster)
+        self._reporters.start(broker_id)
+        stack.push_async_callback(self._reporters.stop)
 
     def _observe(
         self,
@@ -290,9 +297,14 @@ class Broker:
         dispatcher.intercept(self._interceptor)
         gate.open()
         self._components.metrics.running()
-        if self._http is not None and self._components.metrics.lag is not None:
+        lag = self._components.metrics.lag
+        if lag is not None:
             period_s = self.config["group.lag.interval.ms"] / 1000
-            _cancel_at_exit(stack, self._components.metrics.lag.run(period_s))
+            _cancel_at_exit(stack, lag.run(period_s, self._lag_is_read))
+
+    def _lag_is_read(self) -> bool:
+        """Whether the lag of groups is served or reported; computing it costs reads of the logs."""
+        return self._http is not None or self._reporters.in_use
 
     def _describe(self) -> BrokerNode:
         endpoints = registered_endpoints(self.config, self._listeners.endpoints)
@@ -318,6 +330,7 @@ class Broker:
         self._caps.apply()
         self._access.reload_certificates()
         self._storage.broker_settings_changed()
+        self._reporters.apply()
 
     def _directory_failed(self, directory: Path) -> None:
         """Takes the replicas of a failed log directory offline; the others continue."""

@@ -12,13 +12,13 @@ Uncompressed batches are validated by the produce handler when they are appended
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from barnabas.broker.produce_rules import TopicRules
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.records.batch import CODEC_MASK, HEADER_SIZE, BatchHeader
-from barnabas.records.errors import OversizedBatchError
 from barnabas.records.rewrite import recompress
-from barnabas.records.validation import validate_batch
+from barnabas.records.validation import OversizedBatchError, validate_batch
 
 LOOP_COMPRESSION_BYTES = 1 << 16
 """Batches up to this size are compressed again on the loop."""
@@ -28,6 +28,7 @@ ValidBatch = tuple[memoryview | bytearray, BatchHeader]
 """The batch in its stored form, and its header."""
 Outcome = ValidBatch | BrokerError | CorruptRecordError
 Validate = Callable[[], Outcome]
+_T = TypeVar("_T")
 
 
 def may_need_thread(records: memoryview) -> bool:
@@ -58,23 +59,29 @@ def validated(
 
 
 def outcome_of(validate: Callable[[], ValidBatch]) -> Outcome:
-    """Returns the batch, or the error that the client gets."""
+    """Returns the batch, or the error that the client gets.
+
+    The error has no traceback: the traceback refers to the decompressed bytes, and to the calls
+    whose variables refer to the error. This reference cycle would keep the bytes in memory until a
+    garbage collection.
+    """
     try:
         return validate()
     except (BrokerError, CorruptRecordError) as error:
-        return error
+        error.__cause__ = error.__context__ = None
+        return error.with_traceback(None)
 
 
 class ValidationThread:
-    """Runs validations one after the other; owned by the broker's loop."""
+    """Runs functions that decompress batches, one after the other; owned by the broker's loop."""
 
     def __init__(self) -> None:
         self._executor: ThreadPoolExecutor | None = None
 
-    async def run(self, validate: Validate) -> Outcome:
+    async def run(self, work: Callable[[], _T]) -> _T:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="barnabas-batch-validation")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, validate)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
     def close(self) -> None:
         if self._executor is not None:

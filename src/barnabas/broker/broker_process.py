@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 from barnabas.model.errors import DeadlineError, LocalError
 from barnabas.model.properties import render_properties
@@ -82,9 +83,9 @@ class BrokerProcess:
 
     def launch(self) -> None:
         """Starts the process; `wait_until_ready` waits until the broker serves requests."""
-        self._config.write_text(render_properties(self.settings))
+        _write_private(self._config, render_properties(self.settings))
         command = [*self.program, "broker", "--config", str(self._config), *self.log_options]
-        with self.log_file.open("ab") as log:
+        with _open_private(self.log_file, "ab") as log:
             self._process = spawn(
                 command,
                 stdout=subprocess.PIPE,
@@ -156,3 +157,16 @@ def free_port() -> int:
         port = _PORTS.start + secrets.randbelow(len(_PORTS))
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
             return port
+
+
+def _open_private(path: Path, mode: str) -> IO[bytes]:
+    """Opens a file that other users of the machine cannot read."""
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if mode == "ab" else os.O_TRUNC)
+    return os.fdopen(os.open(path, flags, 0o600), mode)
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Replaces a file; one of an earlier run may have been readable by others."""
+    path.unlink(missing_ok=True)
+    with _open_private(path, "wb") as file:
+        file.write(text.encode())

@@ -26,9 +26,9 @@ from barnabas.broker.startup import Identity, doubtful_replicas
 from barnabas.broker.storage import BrokerStorage, LogStore
 from barnabas.broker.topics import Topics
 from barnabas.controller.registration import BrokerRegistration
-from barnabas.model.clock import Clock
 from barnabas.replication.partition import ReplicaSettings
 from barnabas.replication.replica_manager import ReplicaManager, StartCondition
+from barnabas.runtime.clock import Clock
 from barnabas.storage.filesystem import FileSystem
 from barnabas.wire.api_keys import ApiKey
 

@@ -6,12 +6,12 @@ while the broker runs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from barnabas.model.address_limits import closed_to_all
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType
+from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, ConfigValues
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.security import LISTENER_KEYS, SASL_KEYS, SECURITY_PROTOCOLS
 from barnabas.model.control import Endpoint
@@ -98,7 +98,7 @@ def listener_key_name(listener: str, key: str) -> str:
 class BrokerConfig:
     """`values` has every key; `given` has the keys that the user set, with or without listener."""
 
-    values: Mapping[str, Any]
+    values: ConfigValues = field(repr=False)  # has passwords, and a traceback may show it
     given: frozenset[str]
 
     @classmethod

@@ -8,12 +8,12 @@ No IO: `config_watch` updates it from the metadata tree, `handlers` read it.
 """
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from barnabas.broker.config import BrokerConfig, any_broker_key, broker_key, listener_key_name
-from barnabas.model.config import ConfigKey
+from barnabas.model.config import ConfigKey, ConfigLookup
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.client_metrics import (
     CLIENT_METRICS_KEYS,
@@ -143,7 +143,7 @@ class ConfigLayers:
 
     def listener_lookup(
         self, listener: str, changed: Mapping[str, str] | None = None
-    ) -> Callable[[str], Any]:
+    ) -> ConfigLookup:
         """Returns a function of a key that gives its typed value for a listener.
 
         The value set for the listener has precedence over the broker's value. `changed` replaces

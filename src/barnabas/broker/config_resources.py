@@ -8,19 +8,21 @@ import enum
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from barnabas.broker.config import any_broker_key
 from barnabas.broker.config_layers import ConfigLayers, ConfigOrigin, ConfigValue
 from barnabas.broker.handler import HandlerContext, RequestPorts
 from barnabas.broker.topics import check_compaction_lags, check_topic_configs
 from barnabas.model.address_limits import closed_to_all
-from barnabas.model.config import ConfigKey, ConfigType
+from barnabas.model.config import ConfigKey, ConfigType, ConfigValues
 from barnabas.model.config_keys.client_metrics import ClientMetricsSubscription
 from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
 from barnabas.model.topic_names import topic_name_problem
+from barnabas.runtime.reporters import SETTING as REPORTERS
+from barnabas.runtime.reporters import check_reporters
 from barnabas.zk.paths import DEFAULT_ENTITY
 
 _THREAD_COUNTS = frozenset(
@@ -173,7 +175,9 @@ def _check_broker_value(name: str, value: str) -> tuple[str, str]:
         raise BrokerError(ErrorCode.INVALID_REQUEST, text)
     try:
         if known:
-            key.parse(value)
+            parsed = key.parse(value)
+            if key.name == REPORTERS:
+                check_reporters(parsed)
     except ConfigError as error:
         # As in Kafka; the same error in a topic value is INVALID_CONFIG.
         raise BrokerError(ErrorCode.INVALID_REQUEST, str(error)) from None
@@ -201,7 +205,7 @@ def _check_client_metrics(values: dict[str, str]) -> dict[str, str]:
     return values
 
 
-def _check_group_bounds(config: Mapping[str, Any], values: Mapping[str, str]) -> None:
+def _check_group_bounds(config: ConfigValues, values: Mapping[str, str]) -> None:
     """Checks the broker's limits, and that session timeouts exceed heartbeat intervals."""
     effective = {}
     for key in GROUP_RESOURCE_KEYS:

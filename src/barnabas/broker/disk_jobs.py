@@ -11,11 +11,11 @@ from concurrent.futures import Executor
 from contextlib import suppress
 from time import perf_counter_ns
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.replication.partition import Partition
 from barnabas.replication.replica_state import FlushTicket
 from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Histogram
 from barnabas.storage.log import Log
 from barnabas.storage.log_manager import LogManager
@@ -61,6 +61,8 @@ class Flusher:
         log = partition.log
         if not isinstance(log, Log) or not log.flush_due:
             return
+        # The acknowledgement follows in the same callback, so a background flush would come too
+        # late.
         if log.config.flush_messages == 1:
             log.flush()
         else:
@@ -85,6 +87,7 @@ class Flusher:
         try:
             while True:
                 self._again.discard(partition)
+                # Taken before the flush: it covers only records that are in the file now.
                 ticket: FlushTicket = partition.flush_ticket()
                 await self.flush_log(partition.log)  # type: ignore[arg-type]
                 partition.flushed(ticket)

@@ -20,6 +20,7 @@ from time import perf_counter_ns
 from typing import Any, Protocol
 
 from barnabas.broker.api_versions import ApiVersionsResponses
+from barnabas.broker.duplicate_elements import merge_duplicates
 from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import (
     Deferred,
@@ -33,15 +34,15 @@ from barnabas.broker.handler import (
     Result,
     encode_reply,
 )
-from barnabas.broker.large_requests import LOOP_BUDGET, LargeRequests, merge_duplicates
-from barnabas.broker.metrics.request_metrics import RequestMetrics
-from barnabas.model.clock import Clock
+from barnabas.broker.large_requests import LargeRequests
+from barnabas.broker.metrics.request_metrics import RequestMeter, RequestMetrics
+from barnabas.broker.request_limits import LOOP_BUDGET, LOOP_BUDGETS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import Part, PendingReply, Reply, release_parts
 from barnabas.net.server_connection import ServerConnection
-from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.clock import Clock, SystemClock
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.rate_limited_log import RateLimitedLog
 from barnabas.wire import _fetch_hot, _produce_hot
@@ -87,7 +88,12 @@ class LoopWatch:
 
 
 class _Watched:
-    """Runs the steps of an awaitable and measures each."""
+    """Runs the steps of an awaitable and measures each.
+
+    No variable may refer to an error, or to a future that contains one, while the error is raised:
+    its traceback contains the calls of this class. The reference cycle would keep the memory of a
+    refused frame until a garbage collection.
+    """
 
     __slots__ = ("_awaitable", "_name", "_watch")
 
@@ -104,18 +110,20 @@ class _Watched:
                 awaited = self._measured(step)
             except StopIteration as end:
                 return end.value
+            finally:
+                step = steps.__next__
             try:
                 yield awaited
-            except BaseException as error:  # noqa: BLE001 - a cancellation, passed on
+            except BaseException as error:  # noqa: BLE001 - of a future, or a cancellation
                 step = partial(steps.throw, error)
-            else:
-                step = steps.__next__
+            del awaited
 
     def _measured(self, step: Callable[[], Any]) -> Any:
         started_ns = self._watch.now_ns()
         try:
             return step()
         finally:
+            del step
             held_ns = self._watch.now_ns() - started_ns
             if held_ns > SLOW_REQUEST_NS:
                 self._watch.held(self._name, held_ns)
@@ -143,12 +151,15 @@ class Dispatcher:
         self.loop_watch = LoopWatch(clock)
         self._log = RateLimitedLog(_logger, clock)
         self._metrics = metrics or RequestMetrics(Registry())
-        self._large_requests = LargeRequests()
+        self._large_requests = LargeRequests(self._log_limit)
         self._services = services
         self._interceptor = interceptor
         self._handlers = {int(handler.api): handler for handler in handlers}
         self._requests: dict[int, Any] = {}  # request classes, imported when first needed
         self._tasks: set[asyncio.Task[None]] = set()
+        # Bound once: a bound method is an object, and each request would create two.
+        self._on_encoding_error = self._encoding_failed
+        self._count_errors = self._metrics.count_errors
 
     def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
         watch = self.loop_watch
@@ -163,23 +174,35 @@ class Dispatcher:
             if held_ns > SLOW_REQUEST_NS:
                 watch.held(api_name(api_key), held_ns)
         meter = self._metrics.of(api_key)
-        meter.started(version, len(frame), started_ns - connection.received_ns)
         connection.send_time = meter.send
+        queue_ns = started_ns - connection.received_ns
         log = _request_log(connection, frame) if _requests.isEnabledFor(logging.DEBUG) else None
         if isinstance(reply, PendingReply) and not reply.ready:
-
-            def completed() -> None:
-                total_ns = watch.now_ns() - started_ns
-                meter.completed(held_ns, total_ns)
-                if log is not None:
-                    log(held_ns, total_ns)
-
-            reply.on_completed = completed
+            meter.started(version, len(frame), queue_ns)
+            self._record_when_completed(reply, meter, started_ns, held_ns, log)
         else:
-            meter.served(held_ns)
+            meter.served(version, len(frame), queue_ns, held_ns)
             if log is not None:
                 log(held_ns, held_ns)
         return reply
+
+    def _record_when_completed(
+        self,
+        reply: PendingReply,
+        meter: RequestMeter,
+        started_ns: int,
+        held_ns: int,
+        log: Callable[[int, int], None] | None,
+    ) -> None:
+        now_ns = self.loop_watch.now_ns
+
+        def completed() -> None:
+            total_ns = now_ns() - started_ns
+            meter.completed(held_ns, total_ns)
+            if log is not None:
+                log(held_ns, total_ns)
+
+        reply.on_completed = completed
 
     def _dispatch(
         self, connection: ServerConnection, frame: memoryview, api_key: int, version: int
@@ -191,10 +214,11 @@ class Dispatcher:
             return self._wrong_version(connection, handler, frame)
         header, offset = decode_request_header(frame)
         context = HandlerContext(header, connection, self._services)
-        context.on_encoding_error = self._encoding_failed
-        context.count_errors = self._metrics.count_errors
+        context.on_encoding_error = self._on_encoding_error
+        context.count_errors = self._count_errors
         try:
-            request = self._decode(header, frame, offset, LOOP_BUDGET)
+            budget = LOOP_BUDGETS.get(handler.api, LOOP_BUDGET)
+            request = self._decode(header, frame, offset, budget)
         except DecodingBudgetError:
             decode = partial(self._decode_large, header, frame, offset)
             later = self._large_requests.serve(context, handler, decode, self._serve)
@@ -310,6 +334,12 @@ class Dispatcher:
         else:
             self._log.exception(f"serving {header.api_key}", "serving %s failed", _name(header))
         return ConnectionClosedError(Refusal.INTERNAL, f"{_name(header)} failed")
+
+    def _log_limit(self, context: RequestContext, rejection: str) -> None:
+        host, port = context.connection.stream.peer
+        line = "%s: rejected with an error response: %s, client=%s peer=%s:%s"
+        names = (_name(context.header), rejection, context.header.client_id, host, port)
+        self._log.warning(f"limit {context.header.api_key}", line, *names)
 
     def _encoding_failed(
         self, context: RequestContext, response: Message, error: Exception

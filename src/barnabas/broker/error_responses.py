@@ -8,8 +8,8 @@ Errors of a broker that is not the leader also carry the current leader (KIP-951
 """
 
 import importlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from barnabas.broker.handler import RequestContext
 from barnabas.model.control import PartitionState
@@ -17,6 +17,9 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.registry import response_class
+
+_Struct = TypeVar("_Struct", bound=WireStruct)
+_Endpoint = TypeVar("_Endpoint")
 
 OF_THE_WHOLE_REQUEST = frozenset(
     {
@@ -65,7 +68,7 @@ def error_codes(response: Message) -> set[int]:
     return _codes(response)
 
 
-def _mirror(source: Any, kind: type[Any], code: ErrorCode) -> Any:
+def _mirror(source: object, kind: type[_Struct], code: ErrorCode) -> _Struct:
     target = kind()
     for name, value in _identity(source, target):
         setattr(target, name, value)
@@ -79,7 +82,7 @@ def _mirror(source: Any, kind: type[Any], code: ErrorCode) -> Any:
     return target
 
 
-def _identity(source: Any, target: Any) -> Iterator[tuple[str, Any]]:
+def _identity(source: object, target: WireStruct) -> Iterator[tuple[str, object]]:
     """Yields the fields that identify an item of the request in the response."""
     names = [spec[0] for spec in target.FIELDS if not spec[1].startswith("[")]
     if not isinstance(source, WireStruct):
@@ -101,7 +104,7 @@ def _identity(source: Any, target: Any) -> Iterator[tuple[str, Any]]:
                 yield name, getattr(source, same)
 
 
-def _arrays(kind: type[Any]) -> Iterator[tuple[str, type[Any]]]:
+def _arrays(kind: type[WireStruct]) -> Iterator[tuple[str, type[WireStruct]]]:
     module = importlib.import_module(kind.__module__)
     for name, type_name, *_ in kind.FIELDS:
         element = getattr(module, type_name.strip("[]"), None)
@@ -109,7 +112,7 @@ def _arrays(kind: type[Any]) -> Iterator[tuple[str, type[Any]]]:
             yield name, element
 
 
-def _counterpart(source: Any, name: str) -> list[Any]:
+def _counterpart(source: object, name: str) -> list[object]:
     """Returns the array of the request for an array of the response: same name, or the first."""
     if not isinstance(source, WireStruct):
         return []
@@ -119,7 +122,7 @@ def _counterpart(source: Any, name: str) -> list[Any]:
     return next((list(items) for other in arrays if (items := getattr(source, other))), [])
 
 
-def _code_fields(item: Any) -> list[str]:
+def _code_fields(item: WireStruct) -> list[str]:
     return [
         spec[0]
         for spec in item.FIELDS
@@ -127,12 +130,12 @@ def _code_fields(item: Any) -> list[str]:
     ]
 
 
-def _set_codes(item: Any, code: ErrorCode) -> None:
+def _set_codes(item: WireStruct, code: ErrorCode) -> None:
     for name in _code_fields(item):
         setattr(item, name, int(code))
 
 
-def _codes(item: Any) -> set[int]:
+def _codes(item: WireStruct) -> set[int]:
     """Returns all error codes other than NONE, at any depth."""
     found = {getattr(item, name) for name in _code_fields(item)}
     for name, _ in _arrays(type(item)):
@@ -154,7 +157,11 @@ def leader_hint(
     return state if state is not None and state.leader >= 0 else None
 
 
-def node_endpoints(ctx: RequestContext, leaders: set[BrokerId], make: Any) -> list[Any]:
+def node_endpoints(
+    ctx: RequestContext,
+    leaders: set[BrokerId],
+    make: Callable[[int, str, int, str | None], _Endpoint],
+) -> list[_Endpoint]:
     """Returns the addresses of the leaders, built with `make(node_id, host, port, rack)`."""
     found = []
     for broker_id in sorted(leaders):

@@ -3,13 +3,15 @@
 A read determines file ranges and copies no data. If its result is not sent, it is released.
 """
 
-from collections.abc import Callable, Collection
-from typing import Protocol
+import asyncio
+from collections.abc import Callable, Collection, Iterator
+from typing import Protocol, TypeVar
 
 from barnabas.broker.access.access import fetch_rights
 from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.error_responses import leader_hint, node_endpoints
 from barnabas.broker.fetch_sessions import (
+    CachedFetchSession,
     FetchSessionCache,
     PartitionChanges,
     SessionFetchPlan,
@@ -17,7 +19,6 @@ from barnabas.broker.fetch_sessions import (
 )
 from barnabas.broker.handler import HandlerContext, RequestPorts
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
-from barnabas.model.clock import Clock
 from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -29,6 +30,7 @@ from barnabas.replication.partition_read import FetchSpec, PartitionRead
 from barnabas.replication.partition_reader import needs_high_watermark
 from barnabas.replication.ports import ReplicaLog
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.clock import Clock
 from barnabas.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -42,6 +44,12 @@ from barnabas.wire.messages.fetch import (
 
 _HINTS_FROM = 12
 _ENDPOINTS_FROM = 16
+SLICE = 500
+"""Partitions that are read in one turn of the loop, if a request names more."""
+_T = TypeVar("_T")
+# An enum member is looked up by a slow path of its class; these run for each request.
+_COMMITTED = IsolationLevel.READ_COMMITTED
+_UNCOMMITTED = IsolationLevel.READ_UNCOMMITTED
 
 
 class FetchPorts(RequestPorts, Protocol):
@@ -58,6 +66,7 @@ class FetchJob:
     """Created per request; `read` and `discard` alternate until `response` is called."""
 
     __slots__ = (
+        "_budget",
         "_bytes",
         "_ctx",
         "_failed",
@@ -78,7 +87,7 @@ class FetchJob:
         self._ctx = ctx
         self._request = request
         self._plan = plan
-        self._isolation = IsolationLevel(1 if request.isolation_level else 0)
+        self._isolation = _COMMITTED if request.isolation_level else _UNCOMMITTED
         state = request.replica_state
         self._replica_id = BrokerId(request.replica_id if state is None else state.replica_id)
         self._replica_epoch = NO_BROKER_EPOCH if state is None else state.replica_epoch
@@ -89,6 +98,7 @@ class FetchJob:
             else fetch_rights(ctx, authorizer, follower=self._replica_id >= 0)
         )
         self._reads: list[tuple[SessionPartition, PartitionData]] = []
+        self._budget = 0
         self._bytes = 0
         self._failed = False
         self._urgent = False
@@ -105,21 +115,38 @@ class FetchJob:
 
     def read(self) -> bool:
         """Reads all partitions; returns whether the response can be sent now."""
+        self._begin_read()
+        self._read_targets(self._plan.targets)
+        return self._can_respond()
+
+    async def read_in_slices(self) -> bool:
+        """Like `read`; the loop serves other requests between two slices of the partitions."""
+        self._begin_read()
+        for targets in _slices(self._plan.targets):
+            self._read_targets(targets)
+            await asyncio.sleep(0)
+        return self._can_respond()
+
+    def _begin_read(self) -> None:
         self._reads = []
         self._bytes = 0
         self._failed = not self._plan.targets
         self._urgent = False
-        services = self._ctx.services
-        budget = min(self._request.max_bytes, services.config["fetch.max.bytes"])
-        now_ms = services.clock.monotonic_ms()
-        for target in self._plan.targets:
+        limit: int = self._ctx.services.config["fetch.max.bytes"]
+        self._budget = min(self._request.max_bytes, limit)
+
+    def _read_targets(self, targets: list[SessionPartition]) -> None:
+        now_ms = self._ctx.services.clock.monotonic_ms()
+        for target in targets:
             if target.read_from is not None and self._is_idle(target, target.read_from, now_ms):
                 continue
-            data = self._read_one(target, budget)
+            data = self._read_one(target, self._budget)
             size = len(data.records)
             self._bytes += size
-            budget = max(budget - size, 0)
+            self._budget = max(self._budget - size, 0)
             self._reads.append((target, data))
+
+    def _can_respond(self) -> bool:
         return self._failed or self._urgent or self._bytes >= self._request.min_bytes
 
     def _is_idle(self, target: SessionPartition, partition: Partition, now_ms: int) -> bool:
@@ -150,7 +177,7 @@ class FetchJob:
         """Returns the first offset that the sender of this fetch cannot read yet."""
         if self._replica_id >= 0:
             return log.log_end_offset
-        if self._isolation is IsolationLevel.READ_COMMITTED:
+        if self._isolation is _COMMITTED:
             return log.last_stable_offset
         return log.high_watermark
 
@@ -171,28 +198,49 @@ class FetchJob:
 
     def response(self) -> FetchResponse:
         """Returns the response with the last read; a session omits unchanged partitions."""
-        services = self._ctx.services
-        session = self._plan.session
-        if session is None:
-            session = services.fetch_sessions.try_create(
-                self._plan,
-                privileged=self._replica_id >= 0,
-                now_ms=services.clock.monotonic_ms(),
-            )
+        session = self._session()
+        response = self._empty_response(session)
         self._count_replication()
-        self._count_topics()
-        answered = self._reads
+        self._add_reads(response, session, self._reads)
+        return response
+
+    async def response_in_slices(self) -> FetchResponse:
+        """Like `response`; the loop serves other requests between two slices of the partitions."""
+        session = self._session()
+        response = self._empty_response(session)
+        self._count_replication()
+        for reads in _slices(self._reads):
+            await asyncio.sleep(0)
+            self._add_reads(response, session, reads)
+        return response
+
+    def _session(self) -> CachedFetchSession | None:
+        if self._plan.session is not None:
+            return self._plan.session
+        services = self._ctx.services
+        return services.fetch_sessions.try_create(
+            self._plan, privileged=self._replica_id >= 0, now_ms=services.clock.monotonic_ms()
+        )
+
+    @staticmethod
+    def _empty_response(session: CachedFetchSession | None) -> FetchResponse:
+        return FetchResponse(session_id=session.session_id if session is not None else 0)
+
+    def _add_reads(
+        self,
+        response: FetchResponse,
+        session: CachedFetchSession | None,
+        reads: list[tuple[SessionPartition, PartitionData]],
+    ) -> None:
+        self._count_topics(reads)
+        answered = reads
         if session is not None:
             incremental = self._plan.session is not None
-            told = [(t, d, session.has_news(t, _news(d))) for t, d in self._reads]
+            told = [(t, d, session.has_news(t, _news(d))) for t, d in reads]
             answered = [(t, d) for t, d, news in told if news or not incremental]
-        response = FetchResponse(
-            session_id=session.session_id if session is not None else 0,
-            responses=_by_topic(answered),
-        )
+        _add_by_topic(response.responses, answered)
         if self._ctx.version >= _HINTS_FROM and self._failed:
             self._add_hints(response, answered)
-        return response
 
     def _count_replication(self) -> None:
         """Counts the response's bytes for the replication throttle (KIP-73)."""
@@ -206,10 +254,10 @@ class FetchJob:
             if partition is not None:
                 throttle.record(partition.topic_partition, len(data.records), now_ms)
 
-    def _count_topics(self) -> None:
+    def _count_topics(self, reads: list[tuple[SessionPartition, PartitionData]]) -> None:
         """Counts the response's bytes and failures by topic."""
         services = self._ctx.services
-        for target, data in self._reads:
+        for target, data in reads:
             size = len(data.records)
             if not size and not data.error_code:
                 continue
@@ -278,7 +326,7 @@ class FetchJob:
 
     def _data(self, target: SessionPartition, found: PartitionRead) -> PartitionData:
         aborted = None
-        if self._isolation is IsolationLevel.READ_COMMITTED:
+        if self._isolation is _COMMITTED:
             aborted = [AbortedTransaction(t.producer_id, t.first_offset) for t in found.aborted]
         data = PartitionData(
             target.partition,
@@ -316,8 +364,9 @@ class FetchJob:
             if state is not None:
                 leaders.add(state.leader)
                 data.current_leader = LeaderIdAndEpoch(state.leader, state.leader_epoch)
+        leaders -= {endpoint.node_id for endpoint in response.node_endpoints}
         if leaders and ctx.version >= _ENDPOINTS_FROM:
-            response.node_endpoints = node_endpoints(ctx, leaders, NodeEndpoint)
+            response.node_endpoints += node_endpoints(ctx, leaders, NodeEndpoint)
 
 
 def _failure(
@@ -344,18 +393,22 @@ def _news(data: PartitionData) -> PartitionChanges:
     )
 
 
-def _by_topic(
-    answered: list[tuple[SessionPartition, PartitionData]],
-) -> list[FetchableTopicResponse]:
-    """Groups adjacent partitions of a topic; keeps the order of the partitions."""
-    topics: list[FetchableTopicResponse] = []
-    last: SessionPartition | None = None
+def _add_by_topic(
+    topics: list[FetchableTopicResponse], answered: list[tuple[SessionPartition, PartitionData]]
+) -> None:
+    """Adds partitions, grouping adjacent ones of a topic; keeps the order of the partitions."""
     for target, data in answered:
-        if last is None or target.key[0] != last.key[0]:
-            topics.append(FetchableTopicResponse(target.topic or "", target.topic_id, []))
-        topics[-1].partitions.append(data)
-        last = target
-    return topics
+        name = target.topic or ""
+        last = topics[-1] if topics else None
+        if last is None or last.topic_id != target.topic_id or last.topic != name:
+            last = FetchableTopicResponse(name, target.topic_id, [])
+            topics.append(last)
+        last.partitions.append(data)
+
+
+def _slices(items: list[_T]) -> Iterator[list[_T]]:
+    for start in range(0, len(items), SLICE):
+        yield items[start : start + SLICE]
 
 
 def _release(data: PartitionData) -> None:

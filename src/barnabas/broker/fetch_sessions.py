@@ -125,6 +125,8 @@ class CachedFetchSession:
         told = (target.sent_high_watermark, target.sent_log_start_offset)
         changed = told != (news.high_watermark, news.log_start_offset)
         must_be_told_again = bool(news.error) or news.redirected
+        # -1 differs from every high watermark, so the next response contains the partition again,
+        # also without an error.
         target.sent_high_watermark = -1 if must_be_told_again else news.high_watermark
         target.sent_log_start_offset = news.log_start_offset
         if news.size:
@@ -259,8 +261,12 @@ class FetchSessionCache:
 def _session_error(session: CachedFetchSession | None, request: FetchSessionRequest) -> ErrorCode:
     if session is None:
         return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    # The client was upgraded or downgraded on this connection: names and ids cannot be mixed in one
+    # session (KIP-516).
     if session.by_id != request.by_id:
         return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+    # Requests of a session are numbered. A wrong number means that client and broker disagree about
+    # the partitions; the client starts again with a full request (KIP-227).
     if session.epoch != request.epoch:
         return ErrorCode.INVALID_FETCH_SESSION_EPOCH
     return ErrorCode.NONE

@@ -122,6 +122,8 @@ class Deferred(PendingReply):
 
 AvailableResult: TypeAlias = Message | Deferred | EncodedBody | NoResponse
 Result: TypeAlias = AvailableResult | Awaitable[AvailableResult]
+Handle: TypeAlias = Callable[["RequestContext", Any], Result]
+"""Serves a request. Each handler takes the request class of its API, so the parameter is Any."""
 
 
 class Interceptor(Protocol):
@@ -131,7 +133,7 @@ class Interceptor(Protocol):
         self,
         context: "RequestContext",
         request: object,
-        handle: Callable[["RequestContext", Any], Result],
+        handle: Handle,
     ) -> Result:
         """Returns the result for the request, usually by calling `handle`."""
         ...

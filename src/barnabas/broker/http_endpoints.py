@@ -19,8 +19,8 @@ from barnabas.broker.listeners import Listeners
 from barnabas.broker.metrics.broker_metrics import BrokerMetrics
 from barnabas.broker.metrics.exposition import render
 from barnabas.broker.services import Services
-from barnabas.model.clock import Clock
 from barnabas.model.version import VERSION
+from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import MetadataTree, SessionState
 
 _LAG_SAMPLE_S = 0.5

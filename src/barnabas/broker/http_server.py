@@ -55,7 +55,8 @@ def parse_http_listener(text: str) -> tuple[str, int]:
     (('127.0.0.1', 9404), ('0.0.0.0', 9404))
 
     Raises:
-        ConfigError: The text is not `PORT`, `HOST:PORT` or `http://HOST:PORT`.
+        ConfigError: The text is not `PORT`, `HOST:PORT` or `http://HOST:PORT`, or the port is too
+            large.
     """
     value = text.strip()
     if value.isdecimal():
@@ -63,8 +64,8 @@ def parse_http_listener(text: str) -> tuple[str, int]:
     parts = urlsplit(value if "//" in value else f"http://{value}")
     try:
         port = parts.port
-    except ValueError:
-        port = None
+    except ValueError as error:
+        raise ConfigError(f"http.listener: {text!r}: the port must be 0 to 65535") from error
     if parts.scheme != "http" or parts.path.strip("/") or port is None:
         raise ConfigError(f"http.listener: {text!r} must look like 127.0.0.1:9404")
     return parts.hostname or "127.0.0.1", port

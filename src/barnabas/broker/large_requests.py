@@ -1,199 +1,65 @@
 """Serves requests that are too large to be decoded within one callback of the event loop.
 
-The dispatcher decodes with a small budget (`LOOP_BUDGET`). A request that exceeds it is decoded
-again in a thread, with the full budget of its size, and its response is encoded there too. One
-such thread serves all connections, so large requests are decoded one at a time. The interpreter
-switches between this thread and the loop's thread every few milliseconds, so the loop continues to
-serve other connections. No setting of the interpreter is changed here, because a broker may be
-embedded in the process of an application; `barnabas broker` shortens the interval of the switches.
-The thread also frees the objects of requests and responses, because that takes long as well.
+The dispatcher decodes with a small budget (`request_limits.LOOP_BUDGET`). A request that exceeds it
+is decoded again in a thread, with the full budget of its size, and its response is encoded there
+too. One such thread serves all connections, so large requests are decoded one at a time. The
+interpreter switches between this thread and the loop's thread every few milliseconds, so the loop
+continues to serve other connections. No setting of the interpreter is changed here, because a
+broker may be embedded in the process of an application; `barnabas broker` shortens the interval of
+the switches. The thread also frees the objects of requests and responses, because that takes long
+as well.
 
 Handlers run on the loop. If an API handles each element of a request independently, the handler
-gets the request in slices, and the loop serves other requests between two slices.
+gets the request in slices (`request_slices`), and the loop serves other requests between two
+slices. Requests of other APIs are limited in the number of their elements (`request_limits`).
 """
 
 import asyncio
-import copy
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from barnabas.broker.duplicate_elements import merge_duplicates, merge_fetch
+from barnabas.broker.error_responses import error_response, tells_error
 from barnabas.broker.handler import Handler, HandlerContext, RequestContext, Result, encode_reply
-from barnabas.model.errors import ProtocolError
-from barnabas.model.ids import Uuid
+from barnabas.broker.request_limits import (
+    ANSWERED_FACTOR,
+    count_limited,
+    decoding_limit,
+    element_limit,
+    limit_error,
+)
+from barnabas.broker.request_slices import Slicing, free_in_steps, join, slices, slicing_of
+from barnabas.model.errors import DecodingBudgetError, ProtocolError
 from barnabas.net.refusal import ConnectionClosedError, Refusal
-from barnabas.net.replies import PendingReply
+from barnabas.net.replies import Part, PendingReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
-from barnabas.wire.messages.fetch import FetchRequest, FetchTopic
-
-_ELEMENT_KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
-    ApiKey.METADATA: {"topics": lambda topic: (topic.name, topic.topic_id)},
-    ApiKey.DESCRIBE_GROUPS: {"groups": lambda name: name},
-    ApiKey.CONSUMER_GROUP_DESCRIBE: {"group_ids": lambda name: name},
-    ApiKey.DESCRIBE_TRANSACTIONS: {"transactional_ids": lambda name: name},
-    ApiKey.DESCRIBE_CONFIGS: {
-        "resources": lambda item: (
-            item.resource_type,
-            item.resource_name,
-            None if item.configuration_keys is None else frozenset(item.configuration_keys),
-        )
-    },
-    ApiKey.OFFSET_FETCH: {
-        # Repeated groups with different topics are kept: their results differ.
-        "groups": lambda group: group.group_id if group.topics is None else id(group)
-    },
-}
-LOOP_BUDGET = 1 << 18
-"""Estimated memory of a request that is decoded on the loop: a few milliseconds of work."""
-SLICE = 50
-"""Elements of a large request that are handled in one turn of the loop."""
-_SLICES: dict[ApiKey, int] = {ApiKey.DESCRIBE_CONFIGS: 10}
-"""Smaller slices of APIs whose elements take longer than 0.1 ms."""
-SPARE_ELEMENTS = 10_000
-"""Number by which the elements of a request may exceed the partitions of the cluster."""
-SPARE_ELEMENTS_BY_API: dict[ApiKey, int] = {
-    ApiKey.PRODUCE: 1_000,
-    ApiKey.FETCH: 2_000,
-    ApiKey.LIST_OFFSETS: 500,
-    ApiKey.OFFSET_FETCH: 5_000,
-    ApiKey.LEAVE_GROUP: 5_000,
-    ApiKey.DESCRIBE_GROUPS: 3_000,
-    ApiKey.ADD_PARTITIONS_TO_TXN: 3_000,
-    ApiKey.DELETE_TOPICS: 4_000,
-    ApiKey.WRITE_TXN_MARKERS: 5_000,
-    ApiKey.ALTER_REPLICA_LOG_DIRS: 2_000,
-    ApiKey.CONSUMER_GROUP_DESCRIBE: 2_000,
-    ApiKey.CREATE_PARTITIONS: 3_000,
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: 3_000,
-    ApiKey.DELETE_GROUPS: 4_000,
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: 4_000,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: 5_000,
-    ApiKey.ALTER_CLIENT_QUOTAS: 5_000,
-    ApiKey.DELETE_RECORDS: 5_000,
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: 5_000,
-    ApiKey.DESCRIBE_PRODUCERS: 5_000,
-}
-"""Smaller numbers of APIs that serve an array in one callback of the loop, for about 20 ms."""
-ELEMENT_BYTES: dict[ApiKey, int] = {
-    ApiKey.METADATA: 400,
-    ApiKey.FETCH: 700,
-    ApiKey.CREATE_TOPICS: 1500,
-}
-"""Estimated memory of one element (`primitives.over_budget`), with some configs for a new topic.
-
-These requests name partitions or topics. One that names far more than there are is refused before
-it is decoded: decoding a million repetitions would compete with the loop for seconds."""
-# The array of the request that is cut into slices, and the array of the response they fill.
-SLICED: dict[ApiKey, tuple[str, str]] = {
-    ApiKey.METADATA: ("topics", "topics"),
-    ApiKey.LIST_OFFSETS: ("topics", "topics"),
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: ("topics", "topics"),
-    ApiKey.FIND_COORDINATOR: ("coordinator_keys", "coordinators"),
-    ApiKey.DESCRIBE_CONFIGS: ("resources", "results"),
-    ApiKey.DESCRIBE_PRODUCERS: ("topics", "topics"),
-    ApiKey.DESCRIBE_TRANSACTIONS: ("transactional_ids", "transaction_states"),
-}
-# Arrays of requests that are handled as a whole, or whose slices are not cut further. A request
-# that names far more partitions, members or resources than there are would block the loop to return
-# an error for each.
-LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {
-    ApiKey.PRODUCE: (("topic_data", "partition_data"),),
-    ApiKey.FETCH: (("topics", "partitions"), ("forgotten_topics_data", "partitions")),
-    ApiKey.LIST_OFFSETS: (("topics", "partitions"),),
-    ApiKey.FIND_COORDINATOR: (("coordinator_keys",),),
-    ApiKey.DESCRIBE_CONFIGS: (("resources", "configuration_keys"),),
-    ApiKey.DESCRIBE_TRANSACTIONS: (("transactional_ids",),),
-    ApiKey.OFFSET_FOR_LEADER_EPOCH: (("topics", "partitions"),),
-    ApiKey.DESCRIBE_PRODUCERS: (("topics", "partition_indexes"),),
-    ApiKey.JOIN_GROUP: (("protocols",),),
-    ApiKey.SYNC_GROUP: (("assignments",),),
-    ApiKey.LEAVE_GROUP: (("members",),),
-    ApiKey.LIST_GROUPS: (("states_filter",), ("types_filter",)),
-    ApiKey.LIST_TRANSACTIONS: (("state_filters",), ("producer_id_filters",)),
-    ApiKey.DELETE_GROUPS: (("groups_names",),),
-    ApiKey.DESCRIBE_GROUPS: (("groups",),),
-    ApiKey.CONSUMER_GROUP_DESCRIBE: (("group_ids",),),
-    ApiKey.CONSUMER_GROUP_HEARTBEAT: (
-        ("subscribed_topic_names",),
-        ("topic_partitions", "partitions"),
-    ),
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: (("resources", "configs"),),
-    ApiKey.ALTER_CONFIGS: (("resources", "configs"),),
-    ApiKey.CREATE_ACLS: (("creations",),),
-    ApiKey.DELETE_ACLS: (("filters",),),
-    ApiKey.DESCRIBE_CLIENT_QUOTAS: (("components",),),
-    ApiKey.ALTER_CLIENT_QUOTAS: (("entries", "ops"),),
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (("deletions",), ("upsertions",)),
-    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: (("users",),),
-    ApiKey.OFFSET_COMMIT: (("topics", "partitions"),),
-    ApiKey.OFFSET_FETCH: (
-        ("topics", "partition_indexes"),
-        ("groups", "topics", "partition_indexes"),
-    ),
-    ApiKey.OFFSET_DELETE: (("topics", "partitions"),),
-    ApiKey.TXN_OFFSET_COMMIT: (("topics", "partitions"),),
-    ApiKey.ADD_PARTITIONS_TO_TXN: (
-        ("v3_and_below_topics", "partitions"),
-        ("transactions", "topics", "partitions"),
-    ),
-    ApiKey.WRITE_TXN_MARKERS: (("markers", "topics", "partition_indexes"),),
-    ApiKey.CREATE_DELEGATION_TOKEN: (("renewers",),),
-    ApiKey.DESCRIBE_DELEGATION_TOKEN: (("owners",),),
-    ApiKey.DELETE_RECORDS: (("topics", "partitions"),),
-    ApiKey.DELETE_TOPICS: (("topics",), ("topic_names",)),
-    ApiKey.DESCRIBE_LOG_DIRS: (("topics", "partitions"),),
-    ApiKey.DESCRIBE_TOPIC_PARTITIONS: (("topics",),),
-    ApiKey.CREATE_PARTITIONS: (("topics",),),
-    ApiKey.ELECT_LEADERS: (("topic_partitions", "partitions"),),
-    ApiKey.ALTER_PARTITION_REASSIGNMENTS: (("topics", "partitions"),),
-    ApiKey.LIST_PARTITION_REASSIGNMENTS: (("topics", "partition_indexes"),),
-    ApiKey.ALTER_REPLICA_LOG_DIRS: (("dirs", "topics", "partitions"),),
-}
 
 Serve = Callable[[RequestContext, Handler, Any], Result]
 Decode = Callable[[int | None], Any]
 """Decodes the request; the number limits the budget, which is proportional to the size."""
+LogLimit = Callable[[RequestContext, str], None]
+"""Logs that a request got an error response because it names too many elements."""
 _T = TypeVar("_T")
 
 
-# --- Repeated elements ----------------------------------------------------------------------------
+class _Decoded(NamedTuple):
+    """A request without repeated elements, or the rejection of one that is above its limit."""
 
-
-def merge_duplicates(api: ApiKey, request: Any) -> None:
-    """Removes repeated elements from the arrays of the request; keeps the order.
-
-    A response has a result for each element of the request. A small frame could repeat a group,
-    topic or resource a hundred thousand times, and its response would be very large. APIs with
-    short results, such as FindCoordinator, are excluded: as in Kafka, they return a result for
-    every repetition.
-    """
-    for name, key in _ELEMENT_KEYS.get(api, {}).items():
-        items = getattr(request, name)
-        if items and len(items) > 1:
-            setattr(request, name, list({key(item): item for item in items}.values()))
-
-
-def merge_fetch(request: FetchRequest) -> None:
-    """Removes repeated partitions; the last occurrence is kept."""
-    topics: dict[tuple[str, Uuid], FetchTopic] = {}
-    for topic in request.topics:
-        first = topics.setdefault((topic.topic, topic.topic_id), topic)
-        if first is not topic:
-            first.partitions += topic.partitions
-    for topic in topics.values():
-        topic.partitions = list({item.partition: item for item in topic.partitions}.values())
-    request.topics = list(topics.values())
-
-
-# --- Requests decoded in a thread -----------------------------------------------------------------
+    request: Any
+    slicing: Slicing | None = None
+    rejection: str | None = None
+    response: Message | None = None
+    """The error response to a rejected request; None if the connection must be closed."""
 
 
 class LargeRequests:
     """Owned by the dispatcher; `close` ends its thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, log_limit: LogLimit) -> None:
+        self._log_limit = log_limit
         self._executor: ThreadPoolExecutor | None = None
 
     async def serve(
@@ -201,16 +67,19 @@ class LargeRequests:
     ) -> Any:
         """Returns the reply to a request: encoded, or the result of its handler."""
         known = _known_partitions(context)
-        work = partial(_decoded, handler.api, decode, known)
-        request, named = await self._in_thread(work)
-        if request is None:
-            text = f"{handler.api.name} with {named} elements, the cluster has {known} partitions"
-            raise ConnectionClosedError(Refusal.MALFORMED, text)
-        arrays = SLICED.get(handler.api)
-        if arrays is not None and len(getattr(request, arrays[0]) or ()) > _slice_size(handler.api):
-            response = await _serve_slices(context, handler, request, serve)
+        work = partial(_decoded, handler.api, context.version, decode, known)
+        decoded = await self._in_thread(work)
+        request = decoded.request
+        if decoded.rejection is not None:
+            if decoded.response is None:
+                raise ConnectionClosedError(Refusal.MALFORMED, decoded.rejection)
+            self._log_limit(context, decoded.rejection)
+            response: Any = decoded.response
+        elif decoded.slicing is not None:
+            response = await _serve_slices(context, handler, request, serve, decoded.slicing)
         else:
             response = await _served(context, handler, request, serve)
+        del decoded
         reply = await self._encoded(context, response)
         context.request = None
         garbage = [request, response]
@@ -221,7 +90,7 @@ class LargeRequests:
     def _free(self, garbage: list[Any]) -> None:
         """Drops the objects in the thread."""
         if self._executor is not None:
-            self._executor.submit(garbage.clear)
+            self._executor.submit(free_in_steps, garbage)
 
     def close(self) -> None:
         if self._executor is not None:
@@ -247,20 +116,47 @@ class LargeRequests:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def _decoded(api: ApiKey, decode: Decode, known: int) -> tuple[Any, int]:
-    """Returns the request without repetitions, and the number of its elements.
+# --- Decoding, in the thread ----------------------------------------------------------------------
 
-    Returns None in place of a request that has too many elements for `known` partitions.
-    """
-    limit = known + SPARE_ELEMENTS_BY_API.get(api, SPARE_ELEMENTS)
-    each = ELEMENT_BYTES.get(api)
-    budget = None if each is None else each * (known + SPARE_ELEMENTS)
-    request = _without_frames(lambda: decode(budget))
+
+def _decoded(api: ApiKey, version: int, decode: Decode, known: int) -> _Decoded:
+    """Decodes a request; rejects it if it has too many elements for `known` partitions."""
+    limit = element_limit(api, known)
+    request = _without_frames(partial(_decode, api, decode, known))
     if api is ApiKey.FETCH:
         merge_fetch(request)
     merge_duplicates(api, request)
-    named = sum(_elements(request, path) for path in LIMITED_ARRAYS.get(api, ()))
-    return (request, named) if named <= limit else (None, named)
+    named = count_limited(api, request)
+    if named <= limit:
+        return _Decoded(request, slicing_of(api, request))
+    rejection = f"{api.name} names {named} elements, the limit is {limit} ({_reason(limit, known)})"
+    response = None
+    wants_response = api is not ApiKey.PRODUCE or request.acks != 0
+    if named <= ANSWERED_FACTOR * limit and wants_response:
+        error = error_response(request, limit_error(api))
+        response = error if tells_error(error, version) else None
+    if response is not None:
+        return _Decoded(request, None, rejection, response)
+    garbage = [request]
+    del request
+    free_in_steps(garbage)
+    return _Decoded(None, None, rejection)
+
+
+def _decode(api: ApiKey, decode: Decode, known: int) -> Any:
+    budget = decoding_limit(api, known)
+    try:
+        return decode(budget)
+    except DecodingBudgetError as error:
+        if budget is None:
+            raise
+        limit = element_limit(api, known)
+        text = f"{error}: the limit is about {limit} elements ({_reason(limit, known)})"
+        raise DecodingBudgetError(text) from None
+
+
+def _reason(limit: int, known: int) -> str:
+    return f"the {known} partitions of the cluster and {limit - known} more"
 
 
 def _without_frames(work: Callable[[], _T]) -> _T:
@@ -272,17 +168,12 @@ def _without_frames(work: Callable[[], _T]) -> _T:
     raise kind(text)
 
 
-def _elements(value: Any, path: tuple[str, ...]) -> int:
-    """Counts the elements of an array at a path of arrays; an empty inner array counts as one."""
-    items = getattr(value, path[0]) or ()
-    if len(path) == 1:
-        return len(items)
-    return sum(max(_elements(item, path[1:]), 1) for item in items)
-
-
 def _known_partitions(context: RequestContext) -> int:
     metadata = context.services.metadata
     return sum(len(metadata.partitions(name) or ()) for name in metadata.topics())
+
+
+# --- Handlers, on the loop ------------------------------------------------------------------------
 
 
 async def _served(context: RequestContext, handler: Handler, request: Any, serve: Serve) -> Any:
@@ -295,32 +186,69 @@ async def _served(context: RequestContext, handler: Handler, request: Any, serve
     return result
 
 
+class _SliceContext(HandlerContext[Any]):
+    """Context of one slice; keeps the response that a deferred reply would encode."""
+
+    __slots__ = ("response",)
+
+    def __init__(self, whole: RequestContext) -> None:
+        super().__init__(whole.header, whole.connection, whole.services)
+        self.response: Any = None
+
+    def encode(self, response: Message) -> list[Part] | None:
+        self.response = response if self.amend is None else self.amend(response)
+        return None
+
+
 async def _serve_slices(
-    context: RequestContext, handler: Handler, request: Any, serve: Serve
-) -> Message:
-    """Serves each slice as a separate request, including guards and quotas."""
-    asked, answered = SLICED[handler.api]
-    whole: Any = None
-    for part in _slices(request, asked, _slice_size(handler.api)):
+    context: RequestContext, handler: Handler, request: Any, serve: Serve, slicing: Slicing
+) -> Any:
+    """Serves each slice as a separate request, including guards and quotas.
+
+    Deferred replies (a Produce that waits for its followers) are collected and awaited together, so
+    the wait does not add up. An error that closes the connection is raised after the last slice: a
+    Produce without acknowledgements writes all partitions that it can.
+    """
+    results: list[tuple[_Slice, int]] = []
+    closed: ConnectionClosedError | None = None
+    for part, continued in slices(request, slicing.request, slicing.size):
         await asyncio.sleep(0)
-        own = HandlerContext(context.header, context.connection, context.services)
-        response = await _served(own, handler, part, serve)
+        own = _SliceContext(context)
+        try:
+            results.append((_Slice(own, await _served(own, handler, part, serve)), continued))
+        except ConnectionClosedError as error:
+            closed = closed or error
+    if closed is not None:
+        raise closed
+    context.request = None if handler.api is ApiKey.PRODUCE else request
+    return await _joined(results, slicing)
+
+
+class _Slice(NamedTuple):
+    """A slice that was served, and the result of its handler."""
+
+    context: _SliceContext
+    result: Any
+
+    async def response(self) -> Any:
+        if not isinstance(self.result, PendingReply):
+            return self.result
+        ready = asyncio.Event()
+        self.result.when_ready(ready.set)
+        await ready.wait()
+        return self.context.response
+
+
+async def _joined(results: list[tuple[_Slice, int]], slicing: Slicing) -> Any:
+    """Returns the response of all slices, or the result of the first one without a response."""
+    whole: Any = None
+    for one, continued in results:
+        response = await one.response()
+        if not isinstance(response, Message):
+            return response
         if whole is None:
             whole = response
         else:
-            getattr(whole, answered).extend(getattr(response, answered))
-            whole.throttle_time_ms = max(whole.throttle_time_ms, response.throttle_time_ms)
-    context.request = request
-    return whole  # type: ignore[no-any-return]
-
-
-def _slice_size(api: ApiKey) -> int:
-    return _SLICES.get(api, SLICE)
-
-
-def _slices(request: Any, name: str, size: int) -> Iterator[Any]:
-    items = getattr(request, name)
-    for start in range(0, len(items), size):
-        part = copy.copy(request)
-        setattr(part, name, items[start : start + size])
-        yield part
+            await asyncio.sleep(0)
+            join(whole, response, slicing.response, continued)
+    return whole

@@ -17,7 +17,6 @@ from barnabas.broker.access.listener_security import ListenerSecurity
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.address_limits import parse_address_limits
-from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 from barnabas.net.admission import ConnectionAdmission, ConnectionSlots, SlotLimits
@@ -26,6 +25,7 @@ from barnabas.net.listener import BACKLOG, Listener, listen_on
 from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ConnectionSecurity, FrameHandler, ServerConnection
 from barnabas.net.stream import plain_address
+from barnabas.runtime.clock import Clock
 
 _logger = logging.getLogger("barnabas.broker")
 _OVERRIDES = "max.connections.per.ip.overrides"

@@ -56,19 +56,16 @@ class DelayedOperation(abc.ABC):
 class Purgatory:
     """The waiting operations of one kind; owned by the loop."""
 
-    __slots__ = ("_schedule", "_watchers")
+    __slots__ = ("_schedule", "watched")
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        self._watchers: dict[Hashable, dict[DelayedOperation, None]] = {}
+        self.watched: dict[Hashable, dict[DelayedOperation, None]] = {}
+        """The waiting operations of each key; keys without any are not in it. Read it only."""
 
     def __len__(self) -> int:
         """Number of operations that wait."""
-        return len({operation for watched in self._watchers.values() for operation in watched})
-
-    def watches(self, key: Hashable) -> bool:
-        """Whether an operation waits for this key."""
-        return key in self._watchers
+        return len({operation for watched in self.watched.values() for operation in watched})
 
     def watch(
         self, operation: DelayedOperation, keys: Iterable[Hashable], timeout_ms: float
@@ -77,14 +74,16 @@ class Purgatory:
 
         The caller has checked, in the same callback of the loop, that it cannot complete yet.
         """
+        # Kafka checks again after it has registered the operation, because another thread may
+        # change the state in between. Here check and registration run in one callback of the loop.
         operation.keys = tuple(dict.fromkeys(keys))
         for key in operation.keys:
-            self._watchers.setdefault(key, {})[operation] = None
+            self.watched.setdefault(key, {})[operation] = None
         operation.timer = self._schedule(timeout_ms / 1000, lambda: self._expire(operation))
 
     def check(self, key: Hashable) -> None:
         """Finishes the operations of `key` that can complete; called when its state changed."""
-        watched = self._watchers.get(key)
+        watched = self.watched.get(key)
         if watched is None:
             return
         # A copy: completing an operation removes it, and its response may start the next request.
@@ -99,7 +98,7 @@ class Purgatory:
 
     def expire_all(self) -> None:
         """Finishes all operations as at their deadline; for shutdown."""
-        for operation in {op for watched in self._watchers.values() for op in watched}:
+        for operation in {op for watched in self.watched.values() for op in watched}:
             if not operation.completed:
                 self._complete(operation, expired=True)
 
@@ -108,6 +107,8 @@ class Purgatory:
             self._complete(operation, expired=True)
 
     def _complete(self, operation: DelayedOperation, *, expired: bool) -> None:
+        # Forget first: `finish` sends the response, and code that it runs may check the same key
+        # again.
         self._forget(operation)
         operation.finish(expired=expired)
 
@@ -117,11 +118,11 @@ class Purgatory:
             operation.timer.cancel()
             operation.timer = None
         for key in operation.keys:
-            watched = self._watchers.get(key)
+            watched = self.watched.get(key)
             if watched is not None:
                 watched.pop(operation, None)
                 if not watched:
-                    del self._watchers[key]
+                    del self.watched[key]
 
 
 class PartitionWaiters:
@@ -144,15 +145,18 @@ class PartitionWaiters:
 
     def on_append(self, partition: Partition) -> None:
         self._after_append(partition)
-        if self._fetch.watches(partition):
+        if partition in self._fetch.watched:
             self._wake_fetches(partition)
 
     def on_high_watermark(self, partition: Partition) -> None:
-        self._produce.check(partition)
-        if self._fetch.watches(partition):
+        if partition in self._produce.watched:
+            self._produce.check(partition)
+        if partition in self._fetch.watched:
             self._wake_fetches(partition)
 
     def on_leader_change(self, partition: Partition) -> None:
+        # Waiting produce requests end: this broker can no longer tell whether their records
+        # survive.
         self._leader_changed(partition)
         self._produce.check(partition)
         self._wake_fetches(partition)

@@ -28,9 +28,9 @@ from barnabas.broker.metrics.topic_metrics import TopicMetrics
 from barnabas.broker.produce_rules import ProduceRules
 from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.topics import Topics
-from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.clock import Clock
 from barnabas.storage.log_manager import LogManager
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Sequence, Set
+from collections.abc import Awaitable, Sequence, Set
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,14 +12,14 @@ from typing import Any
 from barnabas import zk
 from barnabas.broker.access.inter_broker import INTER_BROKER_APIS
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.handler import NO_RESPONSE, RequestContext, Result
+from barnabas.broker.handler import NO_RESPONSE, Handle, RequestContext, Result
 from barnabas.controller.registration import cluster_id, ensure_roots, generate_broker_id
-from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError, UnavailableError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.replication.safety_rules import StartKind
+from barnabas.runtime.clock import Clock
 from barnabas.storage.checkpoint_files import read_offsets, read_text, replace_file, write_offsets
 from barnabas.storage.log_manager import LogManager
 from barnabas.wire.api_keys import ApiKey
@@ -37,7 +37,6 @@ _DOUBTFUL_FILE = "doubtful-replicas"
 MAX_HELD = 1000
 MAX_WAIT_S = 60.0
 _SERVED_AT_ONCE = INTER_BROKER_APIS | {ApiKey.API_VERSIONS}
-Handle = Callable[[RequestContext, Any], Result]
 
 
 # --- Metadata tree --------------------------------------------------------------------------------
@@ -100,6 +99,8 @@ async def establish(config: BrokerConfig, tree: MetadataTree, logs: LogManager) 
     wanted = config["cluster.id"]
     if wanted is not None and wanted != cluster:
         raise ConfigError(f"cluster.id={wanted!r}: the cluster id is {cluster!r}")
+    # Locks the directories and reads their owner before anything is written: a directory of another
+    # cluster must not be changed.
     meta = logs.dirs.acquire()
     broker_id = config.broker_id
     if broker_id < 0:
@@ -152,8 +153,10 @@ def start_kind(logs: LogManager) -> StartKind:
     for directory in logs.dirs.online:
         note = directory.path / _BOOT_ID_FILE
         last = (read_text(directory.fs, note) or "").strip()
+        # Stored at once: a crash of this run must be told apart from the power loss before it.
         if last != current and current:
             replace_file(directory.fs, note, current.encode())
+        # Without a stored boot id the directory is new or was written by Kafka, which records none.
         if directory.clean or not last:
             kinds.append(StartKind.CLEAN)
         else:
@@ -246,6 +249,8 @@ class StartGate:
                 raise _not_started(f"the broker did not start in {self._max_wait_s:g} s") from None
             finally:
                 self.held -= 1
+            # The client gave up while it waited; serving the request now could repeat one that it
+            # has sent elsewhere.
             if context.connection.closed:
                 return NO_RESPONSE
             if not self._is_open:

@@ -17,10 +17,10 @@ from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.disk_jobs import Flusher, LogMover
 from barnabas.broker.startup import keep_doubtful
 from barnabas.broker.tasks import PeriodicJobs, check_in_sync, in_slices
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names
 from barnabas.storage.checkpoints import BackgroundCheckpoints
 from barnabas.storage.errors import storage_error

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from barnabas.cli.commands import COMMANDS, Command, find
 from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
-from barnabas.cli.framework.verbs import HelpFormatter, examples, load
+from barnabas.cli.framework.verbs import CommandParser, HelpFormatter, examples, load
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.extras import missing_package
 from barnabas.model.version import VERSION
@@ -98,7 +98,7 @@ def long_flags(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> lis
     return found
 
 
-class ApacheParser(argparse.ArgumentParser):
+class ApacheParser(CommandParser):
     """A parser with the exit code of Apache Kafka's tools for wrong usage.
 
     An unknown option is reported first: `--lst` instead of `--list` is not a missing option.
@@ -112,7 +112,7 @@ class ApacheParser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         unknown = [item for item in self._given if self._is_unknown(item)]
         if unknown and (message.endswith("required") or message.startswith("unrecognized")):
-            message = f"{unknown[0]} is not a recognized option{self._suggestion(unknown[0])}"
+            message = f"{unknown[0]} is not a recognized option{self.suggestion(unknown[0])}"
         self.exit(FAILED, f"{self.prog}: error: {message}\n")
 
     def _is_unknown(self, argument: str) -> bool:
@@ -120,18 +120,12 @@ class ApacheParser(argparse.ArgumentParser):
         known = self._option_string_actions
         return flag.startswith("--") and not any(name.startswith(flag) for name in known)
 
-    def _suggestion(self, flag: str) -> str:
-        import difflib  # start-up time
-
-        close = difflib.get_close_matches(flag, self._option_string_actions, n=1)
-        return f"; did you mean {close[0]}?" if close else ""
-
 
 def make_parser(module: Any, name: str) -> argparse.ArgumentParser:
     """Returns the parser of a command; the docstring of its module is the description."""
     example = getattr(module, "EXAMPLE", "")
     apache = module.__name__.startswith("barnabas.cli.apache")
-    parser = (ApacheParser if apache else argparse.ArgumentParser)(
+    parser = (ApacheParser if apache else CommandParser)(
         name,
         description=module.__doc__,
         epilog=examples(example) if example else None,

@@ -15,7 +15,7 @@ import httpx
 from starlette.types import ASGIApp, Message
 
 from barnabas.console.security.guard import PRINCIPAL
-from barnabas.console.security.principals import Principal
+from barnabas.console.security.identity import Principal
 
 BASE_URL = "http://console/api/v1"
 

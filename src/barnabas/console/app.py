@@ -13,29 +13,29 @@ from starlette.middleware import Middleware
 
 from barnabas.console.api import (
     cluster,
-    dead_letters,
     groups,
-    overview,
     pipelines,
     records,
     session,
     topics,
 )
 from barnabas.console.api.errors import ApiError, UnexpectedErrors, add_error_handlers
-from barnabas.console.api.slashes import EncodedSlashes
+from barnabas.console.api.routing import EncodedSlashes
+from barnabas.console.assets import AssetCache
 from barnabas.console.composition import Console
 from barnabas.console.security.guard import RequestGuard
+from barnabas.console.settings import is_loopback
 from barnabas.model.version import VERSION
 
 API_PREFIX = "/api/v1"
 ROUTERS: tuple[APIRouter, ...] = (
     session.router,
-    overview.router,
+    cluster.overview_router,
     topics.router,
     groups.router,
     pipelines.router,
     records.router,
-    dead_letters.router,
+    pipelines.dead_letter_router,
     cluster.router,
 )
 
@@ -63,6 +63,7 @@ def create_api(console: Console) -> FastAPI:
                 audit=console.audit_log,
                 authenticate=console.authenticator,
             ),
+            Middleware(AssetCache, compress=not is_loopback(console.settings.host)),
             Middleware(UnexpectedErrors),
             Middleware(EncodedSlashes),
         ],

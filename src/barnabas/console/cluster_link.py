@@ -5,8 +5,9 @@ APIs the cluster serves, so that pages can hide functions that a cluster does no
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
 from barnabas.admin import AsyncAdmin, ClusterDescription
 from barnabas.clients.producer.aio_producer import Producer
@@ -20,6 +21,8 @@ from barnabas.model.errors import BrokerError, ConfigError, DeadlineError, Unava
 _API_TIMEOUT_MS = "15000"
 _REACHABLE_S = 5.0
 _CHECK_S = 4.0
+_CHECK_INTERVAL_S = 2.0
+T = TypeVar("T")
 
 
 class ClusterLink:
@@ -34,7 +37,7 @@ class ClusterLink:
         self._producer: Producer | None = None
         self._served: dict[str, int] | None = None
         self._now = now
-        self._reached_s = -_REACHABLE_S
+        self._reached_s = -math.inf
         self._check: asyncio.Future[ClusterDescription] | None = None
 
     @property
@@ -81,21 +84,36 @@ class ClusterLink:
         own = supported(PRODUCER_KEYS, self._settings)
         return Producer({**own, "transactional.id": transactional_id})
 
-    async def check_reachable(self) -> None:
-        """Raises the reason if no broker responds; the result is kept for some seconds.
+    async def check_reachable(self, kept_s: float = _REACHABLE_S) -> None:
+        """Raises the reason if no broker responds; a positive result is kept for `kept_s`.
 
         Calls would wait for their whole timeout otherwise. Concurrent requests share one check.
         """
-        if self._now() - self._reached_s < _REACHABLE_S:
+        if self._now() - self._reached_s < kept_s:
             return
         if self._check is None or self._check.done():
             self._check = asyncio.ensure_future(self.admin.describe_cluster(timeout=_CHECK_S))
         try:
             await asyncio.shield(self._check)
         except DeadlineError as error:
+            self._reached_s = -math.inf  # requests that follow do not rely on an earlier check
             cause = error.__cause__
             raise (cause if isinstance(cause, UnavailableError) else error) from None
         self._reached_s = self._now()
+
+    async def while_reachable(self, call: Awaitable[T]) -> T:
+        """Awaits a call; cancels it and raises the reason when no broker responds meanwhile.
+
+        A call that began just before the cluster became unreachable would wait for its own timeout,
+        which is up to a minute where the whole metadata is read.
+        """
+        task = asyncio.ensure_future(call)
+        try:
+            while not (await asyncio.wait({task}, timeout=_CHECK_INTERVAL_S))[0]:
+                await self.check_reachable(_CHECK_INTERVAL_S)
+            return task.result()
+        finally:
+            task.cancel()
 
     async def partitions(self, topic: str) -> list[int]:
         """Returns the partitions of a topic that have a leader.

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.security.audit import AuditLog
 from barnabas.console.security.authentication import Authenticator
-from barnabas.console.security.sessions import SessionStore
+from barnabas.console.security.identity import SessionStore
 from barnabas.console.services.access import AccessService
 from barnabas.console.services.client_metrics import ClientMetricsService
-from barnabas.console.services.cluster import ClusterService
-from barnabas.console.services.configs import ConfigService
-from barnabas.console.services.dead_letters.service import DeadLetterService
+from barnabas.console.services.cluster import ClusterService, ConfigService, ZooKeeperService
+from barnabas.console.services.connection import ConnectionService
+from barnabas.console.services.dead_letters import DeadLetterService
 from barnabas.console.services.group_listing import ZooKeeperGroups
 from barnabas.console.services.group_resets import GroupResetService
 from barnabas.console.services.groups import GroupService
@@ -19,14 +19,13 @@ from barnabas.console.services.histograms import HistogramService
 from barnabas.console.services.overview import OverviewService
 from barnabas.console.services.pipelines import PipelineService
 from barnabas.console.services.rates import RateSampler
+from barnabas.console.services.rebalances import RebalanceService
 from barnabas.console.services.records.schema_registry import SchemaRegistry
 from barnabas.console.services.records.service import RecordService
 from barnabas.console.services.snapshots import ClusterSnapshots
-from barnabas.console.services.sql import SqlService
-from barnabas.console.services.sql_definitions import SqlDefinitionService
+from barnabas.console.services.sql import SqlDefinitionService, SqlService
 from barnabas.console.services.topics import TopicService
 from barnabas.console.services.transactions import TransactionService
-from barnabas.console.services.zookeeper import ZooKeeperService
 from barnabas.console.settings import ConsoleSettings
 from barnabas.runtime.clock import SystemClock
 
@@ -40,6 +39,7 @@ class Console:
         self.authenticator = Authenticator(settings, time.monotonic)
         self.sessions = SessionStore(time.monotonic)
         self.audit_log = AuditLog(settings.audit_log, lambda: datetime.now(UTC))
+        self.connection = ConnectionService(self.link, lambda: datetime.now(UTC))
         self.snapshots = ClusterSnapshots(self.link, time.monotonic)
         self.rates = RateSampler(self.link, self.snapshots, time.monotonic, _wall_clock_ms)
         self.overview = OverviewService(self.link, self.snapshots)
@@ -53,6 +53,7 @@ class Console:
         self.histograms = HistogramService(self.link)
         self.zookeeper_groups = ZooKeeperGroups(settings.zookeeper, settings.client)
         self.groups = GroupService(self.link, self.zookeeper_groups, SystemClock(), time.monotonic)
+        self.rebalances = RebalanceService(self.link, self.snapshots)
         self.group_resets = GroupResetService(self.link)
         self.pipelines = PipelineService()
         self.sql = SqlService(settings.client)
@@ -60,11 +61,12 @@ class Console:
         registry = None if url is None else SchemaRegistry(url, time.monotonic)
         self.records = RecordService(self.link, registry, time.monotonic)
         self.sql_definitions = SqlDefinitionService(self.records.reader)
-        self.dead_letters = DeadLetterService(self.link, self.records)
+        self.dead_letters = DeadLetterService(self.link, self.snapshots, self.records)
 
     async def close(self) -> None:
         await self.dead_letters.close()
         await self.rates.close()
+        await self.snapshots.close()
         await self.zookeeper.close()
         await self.zookeeper_groups.close()
         await self.link.close()

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from barnabas.model.errors import ConfigError
 
@@ -55,6 +56,12 @@ class ConsoleSettings:
             )
         if (self.login == "oidc") is not (self.oidc is not None):
             raise ConfigError("--login oidc needs --oidc-issuer and --oidc-client-id")
+        if self.zookeeper is not None and not self.zookeeper.strip():
+            raise ConfigError("--zookeeper: an address is required, such as localhost:2181")
+        if self.schema_registry is not None:
+            _check_url("--schema-registry", self.schema_registry)
+        for url in self.metrics_urls:
+            _check_url("--metrics-url", url if "//" in url else f"http://{url}")
 
     @property
     def bootstrap(self) -> str:
@@ -79,6 +86,12 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _check_url(option: str, text: str) -> None:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ConfigError(f"{option} {text}: must look like http://HOST:PORT")
 
 
 def _bracketed(host: str) -> str:

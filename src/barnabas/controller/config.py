@@ -1,8 +1,9 @@
 """The controller's settings, taken from a broker's configuration."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
+
+from barnabas.model.config import ConfigValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class ControllerConfig:
     retry_backoff_s: float = 0.1
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
+    def from_values(cls, values: ConfigValues) -> Self:
         """Build from a parsed broker configuration; missing keys keep their defaults."""
         default = cls()
         return cls(

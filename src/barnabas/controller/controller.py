@@ -27,12 +27,11 @@ from barnabas.controller.channels import BrokerChannels
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.election import CurrentController, resign, stand_for_election
 from barnabas.controller.machines.election import ElectionKind
-from barnabas.model.clock import Clock
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
-from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
+from barnabas.model.ids import NO_BROKER, BrokerId, ReplicaAssignment, Replicas, TopicPartition
+from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import (
     ConnectionLossError,
     MetadataTree,
@@ -282,6 +281,7 @@ class Controller:
     async def _begin(self, epoch_state: ControllerEpochState) -> None:
         active = ActiveController(epoch_state)
         await active.begin()
+        # The session may have ended while the state was loaded.
         if self._epoch_state is epoch_state:
             self._active = active
 
@@ -298,12 +298,16 @@ class Controller:
 
     def _on_session(self, state: SessionState) -> None:
         if state is SessionState.SUSPENDED:
+            # The session may have expired already. Until the connection is back, another controller
+            # may be active, so no event and no command may start.
             self._events.pause()
             if self._epoch_state is not None:
                 self._epoch_state.outbox.pause()
         elif state is SessionState.CONNECTED:
             self._on_connected()
         else:
+            # The tree deletes /controller with its session; a successor may already have sent
+            # commands.
             self._session_was_lost = True
             self._current = CurrentController(NO_BROKER, self._current.epoch)
             self._step_down()
@@ -323,6 +327,7 @@ class Controller:
                 _log.warning("broker %d: %s", self._broker_id, error)
                 self._step_down()
                 self._events.put("controller", self._check_controller)
+            # No new election here: the listener starts one when there is a new session.
             case SessionLostError():
                 _log.info("broker %d: %s", self._broker_id, error)
                 self._step_down()

@@ -52,6 +52,7 @@ async def stand_for_election(
 
 
 async def _current(tree: MetadataTree, watch: Watch) -> CurrentController | None:
+    # `exists` sets the watch also if there is no node; `get` would not.
     if await tree.exists(paths.CONTROLLER, watch) is None:
         return None
     try:
@@ -67,6 +68,8 @@ async def _try_election(
 ) -> ControllerEpoch | None:
     epoch, version = await _read_epoch(tree)
     node = ControllerNode(broker_id, now_ms)
+    # One multi: a broker that created /controller alone and then failed to raise the epoch would
+    # act in an epoch that was already used.
     ops: list[Op] = [
         CreateOp(paths.CONTROLLER, node.encode(), ephemeral=True),
         SetOp(paths.CONTROLLER_EPOCH, encode_epoch(epoch + 1), version),

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
-from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
+from barnabas.model.ids import ZERO_UUID, ReplicaAssignment, Replicas, TopicPartition, Uuid
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode

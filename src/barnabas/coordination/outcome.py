@@ -40,7 +40,7 @@ _APPEND_ERRORS = {
     ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
     ErrorCode.INVALID_FETCH_SIZE: ErrorCode.UNKNOWN_SERVER_ERROR,
 }
-ReplyT = TypeVar("ReplyT")
+ReplyT_co = TypeVar("ReplyT_co", covariant=True)
 Token = int
 """Identifies one parked request of one shard; never reused."""
 
@@ -78,14 +78,14 @@ class ProducerSession(NamedTuple):
 class SetTimer(NamedTuple):
     """Fire `key` once, `delay_ms` of monotonic time from now; replaces a running timer."""
 
-    key: Any
+    key: Hashable
     delay_ms: int
 
 
 class CancelTimer(NamedTuple):
     """Cancel the timer `key` if it is set."""
 
-    key: Any
+    key: Hashable
 
 
 class Completion(NamedTuple):
@@ -93,6 +93,7 @@ class Completion(NamedTuple):
 
     token: Token
     reply: Any
+    """The type is that of the parked request, which an earlier outcome belongs to."""
 
 
 @dataclass(slots=True, eq=False)
@@ -128,10 +129,10 @@ class SendMarkers:
 
 
 @dataclass(slots=True)
-class CoordinatorOutcome(Generic[ReplyT]):
+class CoordinatorOutcome(Generic[ReplyT_co]):
     """The result of one step. The module docstring describes how the runtime executes it."""
 
-    reply: ReplyT | None = None
+    reply: ReplyT_co | None = None
     append: Any = None
     """A `PendingAppend` of the shard that made the outcome; None once the step is settled."""
     background: tuple[Any, ...] = ()

@@ -5,7 +5,8 @@ tombstones may refer to unknown groups; both are valid. Unknown record types are
 a newer broker may have written them.
 """
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Protocol as TypingProtocol
 
 from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
@@ -22,53 +23,93 @@ from barnabas.groups.consumer.group import (
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
 from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import LEAVE_EPOCH, Protocol
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.wire.coordinator_records import maybe_decode_offsets_record
+from barnabas.wire.message import Message
 from barnabas.wire.messages.consumer_group_current_member_assignment_key import (
     ConsumerGroupCurrentMemberAssignmentKey,
+)
+from barnabas.wire.messages.consumer_group_current_member_assignment_value import (
+    ConsumerGroupCurrentMemberAssignmentValue,
 )
 from barnabas.wire.messages.consumer_group_member_metadata_key import (
     ConsumerGroupMemberMetadataKey,
 )
+from barnabas.wire.messages.consumer_group_member_metadata_value import (
+    ConsumerGroupMemberMetadataValue,
+)
 from barnabas.wire.messages.consumer_group_metadata_key import ConsumerGroupMetadataKey
+from barnabas.wire.messages.consumer_group_metadata_value import ConsumerGroupMetadataValue
 from barnabas.wire.messages.consumer_group_partition_metadata_key import (
     ConsumerGroupPartitionMetadataKey,
+)
+from barnabas.wire.messages.consumer_group_partition_metadata_value import (
+    ConsumerGroupPartitionMetadataValue,
 )
 from barnabas.wire.messages.consumer_group_regular_expression_key import (
     ConsumerGroupRegularExpressionKey,
 )
+from barnabas.wire.messages.consumer_group_regular_expression_value import (
+    ConsumerGroupRegularExpressionValue,
+)
 from barnabas.wire.messages.consumer_group_target_assignment_member_key import (
     ConsumerGroupTargetAssignmentMemberKey,
+)
+from barnabas.wire.messages.consumer_group_target_assignment_member_value import (
+    ConsumerGroupTargetAssignmentMemberValue,
 )
 from barnabas.wire.messages.consumer_group_target_assignment_metadata_key import (
     ConsumerGroupTargetAssignmentMetadataKey,
 )
+from barnabas.wire.messages.consumer_group_target_assignment_metadata_value import (
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
 from barnabas.wire.messages.group_metadata_key import GroupMetadataKey
+from barnabas.wire.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from barnabas.wire.messages.offset_commit_key import OffsetCommitKey
+from barnabas.wire.messages.offset_commit_value import OffsetCommitValue
 
 _NO_PRODUCER = -1
+_ConsumerKey = (
+    ConsumerGroupMemberMetadataKey
+    | ConsumerGroupCurrentMemberAssignmentKey
+    | ConsumerGroupTargetAssignmentMemberKey
+    | ConsumerGroupTargetAssignmentMetadataKey
+    | ConsumerGroupPartitionMetadataKey
+    | ConsumerGroupRegularExpressionKey
+)
+"""Keys of the records that hold a part of a consumer group."""
+
+
+class _TopicPartitions(TypingProtocol):
+    """The partitions of one topic; two record types have a class of this shape."""
+
+    topic_id: Uuid
+    partitions: list[int]
 
 
 def replay(
     groups: GroupTable, store: OffsetStore, record: CoordinatorRecord, producer_id: int
 ) -> None:
-    decoded = maybe_decode_offsets_record(record.key, record.value)
-    if decoded is None:
-        return
-    key, value = decoded
-    match key:
-        case OffsetCommitKey():
-            _offset(groups, store, key, value, producer_id)
-        case GroupMetadataKey():
-            _classic_group(groups, key.group, value)
-        case ConsumerGroupMetadataKey():
-            _consumer_epoch(groups, key.group_id, value)
-        case _:
+    match maybe_decode_offsets_record(record.key, record.value):
+        case OffsetCommitKey() as offset_key, (OffsetCommitValue() | None) as offset:
+            _offset(groups, store, offset_key, offset, producer_id)
+        case GroupMetadataKey() as classic_key, (GroupMetadataValue() | None) as classic:
+            _classic_group(groups, classic_key.group, classic)
+        case ConsumerGroupMetadataKey() as epoch_key, (
+            ConsumerGroupMetadataValue() | None
+        ) as epoch:
+            _consumer_epoch(groups, epoch_key.group_id, epoch)
+        case key, value if isinstance(key, _ConsumerKey):
             _consumer_part(groups, key, value)
 
 
 def _offset(
-    groups: GroupTable, store: OffsetStore, key: OffsetCommitKey, value: Any, producer_id: int
+    groups: GroupTable,
+    store: OffsetStore,
+    key: OffsetCommitKey,
+    value: OffsetCommitValue | None,
+    producer_id: int,
 ) -> None:
     partition = TopicPartition(key.topic, key.partition)
     if value is None:
@@ -90,7 +131,7 @@ def _offset(
         store.put_pending(producer_id, key.group, partition, committed)
 
 
-def _classic_group(groups: GroupTable, group_id: str, value: Any) -> None:
+def _classic_group(groups: GroupTable, group_id: str, value: GroupMetadataValue | None) -> None:
     if value is None:
         if isinstance(groups.get(group_id), ClassicGroup):
             groups.remove(group_id)
@@ -112,7 +153,7 @@ def _classic_group(groups: GroupTable, group_id: str, value: Any) -> None:
     groups.put(group)
 
 
-def _classic_member(one: Any, value: Any) -> ClassicGroupMember:
+def _classic_member(one: MemberMetadata, value: GroupMetadataValue) -> ClassicGroupMember:
     """Decodes a member. A record has only the selected protocol; version 0 has no timeout."""
     rebalance_timeout_ms = one.rebalance_timeout if one.rebalance_timeout > 0 else -1
     return ClassicGroupMember(
@@ -142,7 +183,9 @@ def _consumer_group(groups: GroupTable, group_id: str, *, create: bool) -> Consu
     return made
 
 
-def _consumer_epoch(groups: GroupTable, group_id: str, value: Any) -> None:
+def _consumer_epoch(
+    groups: GroupTable, group_id: str, value: ConsumerGroupMetadataValue | None
+) -> None:
     group = _consumer_group(groups, group_id, create=value is not None)
     if group is None:
         return
@@ -152,29 +195,50 @@ def _consumer_epoch(groups: GroupTable, group_id: str, value: Any) -> None:
         group.group_epoch = value.epoch
 
 
-def _consumer_part(groups: GroupTable, key: Any, value: Any) -> None:
+def _consumer_part(groups: GroupTable, key: _ConsumerKey, value: Message | None) -> None:
     group = _consumer_group(groups, key.group_id, create=value is not None)
     if group is None:
         return
-    match key:
-        case ConsumerGroupMemberMetadataKey():
-            _consumer_member(group, key.member_id, value)
-        case ConsumerGroupCurrentMemberAssignmentKey():
-            _current_assignment(group, key.member_id, value)
-        case ConsumerGroupTargetAssignmentMemberKey():
-            if value is None:
-                group.target.pop(key.member_id, None)
-            else:
-                group.target[key.member_id] = _partitions(value.topic_partitions)
-        case ConsumerGroupTargetAssignmentMetadataKey():
-            group.target_epoch = 0 if value is None else value.assignment_epoch
-        case ConsumerGroupPartitionMetadataKey():
-            group.subscription_metadata = _topics(value)
-        case ConsumerGroupRegularExpressionKey():
-            _regex(group, key.regular_expression, value)
+    match key, value:
+        case (
+            ConsumerGroupMemberMetadataKey(member_id=member_id),
+            (ConsumerGroupMemberMetadataValue() | None) as member,
+        ):
+            _consumer_member(group, member_id, member)
+        case (
+            ConsumerGroupCurrentMemberAssignmentKey(member_id=member_id),
+            (ConsumerGroupCurrentMemberAssignmentValue() | None) as current,
+        ):
+            _current_assignment(group, member_id, current)
+        case ConsumerGroupTargetAssignmentMemberKey(member_id=member_id), None:
+            group.target.pop(member_id, None)
+        case (
+            ConsumerGroupTargetAssignmentMemberKey(member_id=member_id),
+            ConsumerGroupTargetAssignmentMemberValue() as target,
+        ):
+            group.target[member_id] = _partitions(target.topic_partitions)
+        case ConsumerGroupTargetAssignmentMetadataKey(), None:
+            group.target_epoch = 0
+        case (
+            ConsumerGroupTargetAssignmentMetadataKey(),
+            ConsumerGroupTargetAssignmentMetadataValue() as target_epoch,
+        ):
+            group.target_epoch = target_epoch.assignment_epoch
+        case (
+            ConsumerGroupPartitionMetadataKey(),
+            (ConsumerGroupPartitionMetadataValue() | None) as topics,
+        ):
+            group.subscription_metadata = _topics(topics)
+        case (
+            ConsumerGroupRegularExpressionKey(regular_expression=regex),
+            (ConsumerGroupRegularExpressionValue() | None) as resolved,
+        ):
+            _regex(group, regex, resolved)
 
 
-def _consumer_member(group: ConsumerGroup, member_id: str, value: Any) -> None:
+def _consumer_member(
+    group: ConsumerGroup, member_id: str, value: ConsumerGroupMemberMetadataValue | None
+) -> None:
     if value is None:
         group.remove_member(member_id)
         return
@@ -201,7 +265,9 @@ def _consumer_member(group: ConsumerGroup, member_id: str, value: Any) -> None:
     )
 
 
-def _current_assignment(group: ConsumerGroup, member_id: str, value: Any) -> None:
+def _current_assignment(
+    group: ConsumerGroup, member_id: str, value: ConsumerGroupCurrentMemberAssignmentValue | None
+) -> None:
     member = group.members.get(member_id)
     if value is None:
         if member is not None:
@@ -225,17 +291,19 @@ def _current_assignment(group: ConsumerGroup, member_id: str, value: Any) -> Non
     )
 
 
-def _partitions(topics: Any) -> Partitions:
+def _partitions(topics: Iterable[_TopicPartitions]) -> Partitions:
     return {one.topic_id: frozenset(one.partitions) for one in topics if one.partitions}
 
 
-def _topics(value: Any) -> dict[str, TopicMetadata]:
+def _topics(value: ConsumerGroupPartitionMetadataValue | None) -> dict[str, TopicMetadata]:
     if value is None:
         return {}
     return {one.topic_name: TopicMetadata(one.topic_id, one.num_partitions) for one in value.topics}
 
 
-def _regex(group: ConsumerGroup, regex: str, value: Any) -> None:
+def _regex(
+    group: ConsumerGroup, regex: str, value: ConsumerGroupRegularExpressionValue | None
+) -> None:
     if value is None:
         group.regexes.pop(regex, None)
     else:

@@ -4,7 +4,7 @@ import enum
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from barnabas.coordination.outcome import (
     CoordinatorOutcome,
@@ -14,6 +14,7 @@ from barnabas.coordination.outcome import (
     Token,
 )
 from barnabas.groups.requests import Reply
+from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import Uuid
 
@@ -41,7 +42,7 @@ class GroupConfig:
     migration_policy: str = "bidirectional"
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
+    def from_values(cls, values: ConfigValues) -> Self:
         """Returns the settings from the parsed configuration of the broker."""
         return cls(
             min_session_timeout_ms=values["group.min.session.timeout.ms"],

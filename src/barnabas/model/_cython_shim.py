@@ -33,7 +33,7 @@ class _NoGil:
 
 nogil = _NoGil()
 cclass = final = cfunc = ccall = inline = no_gc = _same
-freelist = exceptval = boundscheck = wraparound = _same_with_option
+freelist = exceptval = boundscheck = wraparound = annotation_typing = _same_with_option
 
 
 def cast(_type: Any, value: _T) -> _T:

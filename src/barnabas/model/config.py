@@ -10,7 +10,7 @@ import difflib
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from barnabas.model.errors import ConfigError
 
@@ -40,6 +40,10 @@ _JAVA_PACKAGES = ("org.apache.kafka.", "kafka.")
 
 Validator = Callable[[Any], str | None]
 """Returns why a parsed value is invalid, or None if it is valid."""
+ConfigValues: TypeAlias = Mapping[str, Any]
+"""Parsed values by key. The key determines the type of its value, so readers state the type."""
+ConfigLookup: TypeAlias = Callable[[str], Any]
+"""Returns the parsed value of a key."""
 
 
 @dataclass(frozen=True, slots=True)

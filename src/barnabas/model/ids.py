@@ -1,7 +1,8 @@
-"""Typed identifiers: brokers, topics, producers."""
+"""Typed identifiers of brokers, topics, partitions and producers; the replicas of a partition."""
 
 import base64
 import operator
+from dataclasses import dataclass
 from typing import NamedTuple, NewType, Self, SupportsIndex
 
 BrokerId = NewType("BrokerId", int)
@@ -9,6 +10,7 @@ ProducerId = NewType("ProducerId", int)
 
 NO_BROKER = BrokerId(-1)
 NO_PRODUCER_ID = ProducerId(-1)
+Replicas = tuple[BrokerId, ...]
 
 
 class Uuid(bytes):
@@ -69,3 +71,30 @@ class TopicIdPartition(NamedTuple):
     @property
     def topic_partition(self) -> TopicPartition:
         return TopicPartition(self.topic, self.partition)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaAssignment:
+    """The replicas of one partition, the preferred leader first.
+
+    `adding` and `removing` are set during a reassignment (KIP-455); `replicas` is then the union of
+    `target` and `origin`.
+    """
+
+    replicas: Replicas
+    adding: Replicas = ()
+    removing: Replicas = ()
+
+    @property
+    def is_reassigning(self) -> bool:
+        return bool(self.adding or self.removing)
+
+    @property
+    def target(self) -> Replicas:
+        """The replicas after the reassignment."""
+        return tuple(r for r in self.replicas if r not in self.removing)
+
+    @property
+    def origin(self) -> Replicas:
+        """The replicas before the reassignment, and after its cancellation."""
+        return tuple(r for r in self.replicas if r not in self.adding)

@@ -16,6 +16,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.version import VERSION
 from barnabas.net.connection_options import Address
+from barnabas.wire._produce_hot import decode_single_response
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
 from barnabas.wire.message import Message
@@ -37,6 +38,7 @@ SCRATCH_BYTES = 64 * 1024
 DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 MAX_CORRELATION_ID = 2**31 - 1
 _INT32 = Struct(">i")
+_PRODUCE = int(ApiKey.PRODUCE)
 
 
 # --- Versions -------------------------------------------------------------------------------------
@@ -242,4 +244,8 @@ class ClientProtocol:
             raise ProtocolError(
                 f"a response to request {correlation_id} where {awaited.correlation_id} was due"
             )
+        if awaited.api_key == _PRODUCE:
+            response = decode_single_response(frame, offset, awaited.version)
+            if response is not None:
+                return response
         return response_class(awaited.api_key).decode(frame, awaited.version, offset)

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from barnabas.model.clock import Clock
 from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, ReceiveBudget, SpareBuffer
 from barnabas.net.refusal import ConnectionClosedError, bad_size
 from barnabas.net.stream import ByteStream
+from barnabas.runtime.clock import Clock
 
 _unpack_size = struct.Struct(">i").unpack_from
 SCRATCH_BYTES = 64 * 1024
@@ -108,6 +108,7 @@ class FrameReader:
     """Owned by one connection. `stalled` while it waits for the receive budget; `unfinished` while
     a large frame has been received in part.
 
+    `drained` tells, after `next_frame` returned a frame, that no received bytes are left.
     `max_frame_bytes` may change between frames: it is lower until the peer is authenticated.
     """
 
@@ -124,6 +125,7 @@ class FrameReader:
         "_reserved",
         "_saw_large",
         "_scratch",
+        "drained",
         "max_frame_bytes",
         "stalled",
         "unfinished",
@@ -146,6 +148,7 @@ class FrameReader:
         self._reserved = 0  # of the receive budget
         self._saw_large = False
         self.max_frame_bytes = host.limits.max_frame_bytes
+        self.drained = False
         self.stalled = False
         self.unfinished = False
 
@@ -153,11 +156,6 @@ class FrameReader:
     def holds_bytes(self) -> bool:
         """Whether it holds bytes of a frame that was not taken yet."""
         return self._frame is not None or bool(self._leftover)
-
-    @property
-    def drained(self) -> bool:
-        """Whether `next_frame` has no frame before the next call of `receive` or `reread`."""
-        return self._data is _NOTHING and not self.unfinished
 
     @property
     def holds_frames(self) -> bool:
@@ -173,23 +171,19 @@ class FrameReader:
         """
         frame = self._frame
         if frame is None:
-            return self._receive_through_scratch()
+            if self._leftover or self._saw_large:
+                count = self._receive_behind_leftover(self._scratch)
+            else:
+                count = self._recv_into(self._scratch)
+                self._data = self._scratch[:count]
+            self._progress.moved(count, self._now_ms())
+            return count > 0
         if frame.full:
             if not self._reserve(frame.next_step):
                 return True
             frame.grow()
         count = self._recv_into(frame.free_space())
         frame.received(count)
-        self._progress.moved(count, self._now_ms())
-        return count > 0
-
-    def _receive_through_scratch(self) -> bool:
-        scratch = self._scratch
-        if self._leftover or self._saw_large:
-            count = self._receive_behind_leftover(scratch)
-        else:
-            count = self._recv_into(scratch)
-            self._data = scratch[:count]
         self._progress.moved(count, self._now_ms())
         return count > 0
 
@@ -229,7 +223,8 @@ class FrameReader:
             self._data = _NOTHING
             self._begin_large(size, data[_SIZE_BYTES:])
             return None
-        self._data = data[end:] if end < len(data) else _NOTHING
+        self.drained = end == len(data)
+        self._data = _NOTHING if self.drained else data[end:]
         return memoryview(bytearray(data[_SIZE_BYTES:end]))
 
     def _begin_large(self, size: int, start: memoryview) -> None:
@@ -243,24 +238,24 @@ class FrameReader:
         if not frame.complete:
             return None
         self._frame, self._handled = None, frame
-        self.unfinished = False
+        self.drained, self.unfinished = True, False
         self._saw_large = frame.size > SCRATCH_BYTES
         return frame.take()
 
-    def settle(self, *, answered: bool) -> None:
-        """Ends a round of `next_frame` calls; `answered` if all their responses are complete.
+    def settle(self) -> bool:
+        """Ends a round of `next_frame` calls; returns whether a large frame was among the results.
 
         Saves the bytes that were not taken. Reuses the memory of a large frame for the next one,
-        unless views of it exist.
+        unless views of it exist. The caller calls `release` when all responses are complete.
         """
         if self._data is not _NOTHING:
             self._leftover = bytes(self._data)
             self._data = _NOTHING
-        if self._handled is not None:
-            self._handled.give_back(self._host.spare)
-            self._handled = None
-            if answered:
-                self.release()
+        if self._handled is None:
+            return False
+        self._handled.give_back(self._host.spare)
+        self._handled = None
+        return True
 
     # --- the receive budget ----------------------------------------------------------------
 

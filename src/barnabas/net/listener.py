@@ -11,13 +11,13 @@ import errno
 import socket
 from collections.abc import Callable, Sequence
 
-from barnabas.model.clock import Clock
 from barnabas.net.admission import ConnectionAdmission
 from barnabas.net.frame_buffer import ReceiveBudget, SpareBuffer
 from barnabas.net.frame_reader import SCRATCH_BYTES, ConnectionLimits
 from barnabas.net.refusal import Refusal, RefusalLog
 from barnabas.net.server_connection import ConnectionSecurity, FrameHandler, ServerConnection
 from barnabas.net.stream import ByteStream, TcpStream, plain_address
+from barnabas.runtime.clock import Clock
 
 BACKLOG = 1024
 _MISSING_FAMILY = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})

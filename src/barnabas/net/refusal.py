@@ -9,8 +9,8 @@ import enum
 import logging
 from collections import Counter
 
-from barnabas.model.clock import Clock
 from barnabas.net.stream import Address
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.rate_limited_log import RateLimitedLog
 
 _logger = logging.getLogger("barnabas.net")

@@ -57,6 +57,8 @@ class OutputQueue:
         try:
             if not self._head_sent and 0 < self.unsent_bytes <= _MAX_COPIED_FILE_BYTES:
                 total = self._send_joined(stream)
+                if not self._parts:
+                    return total
             while self._parts and total < _MAX_BYTES_PER_TURN:
                 total += self._send_some(stream)
         except BlockingIOError:
@@ -153,16 +155,16 @@ class ReplyQueue:
         "_max_pending",
         "_max_unsent_bytes",
         "_on_ready",
-        "_output",
         "_pending",
         "_sending",
+        "output",
     )
 
     def __init__(self, limits: ConnectionLimits, on_ready: Callable[[], None]) -> None:
         self._max_pending = limits.max_pending_replies
         self._max_unsent_bytes = limits.max_unsent_bytes
         self._on_ready = on_ready
-        self._output = OutputQueue()
+        self.output = OutputQueue()
         self._pending: deque[PendingReply] = deque()
         self._sending: deque[tuple[int, int, Histogram]] = deque()
         """End of each response in the queued bytes, its start in nanoseconds, its send time."""
@@ -175,12 +177,12 @@ class ReplyQueue:
     @property
     def unsent(self) -> bool:
         """Whether there are unsent bytes."""
-        return self._output.unsent_bytes > 0
+        return self.output.unsent_bytes > 0
 
     @property
     def full(self) -> bool:
         """Whether the next request must wait, because of its order or of the limits."""
-        if self._output.unsent_bytes > self._max_unsent_bytes:
+        if self.output.unsent_bytes > self._max_unsent_bytes:
             return True
         pending = self._pending
         if not pending:
@@ -196,7 +198,10 @@ class ReplyQueue:
                 later.complete(reply)
                 self._pending.append(later)
             else:
-                self._queue(reply, send_time)
+                self.output.append(reply)
+                if send_time is not None:
+                    sent_at = self.output.queued_bytes
+                    self._sending.append((sent_at, perf_counter_ns(), send_time))
         elif reply is not None:
             reply.send_time = send_time
             self._pending.append(reply)
@@ -211,16 +216,16 @@ class ReplyQueue:
                 self._queue(reply.parts, reply.send_time)
 
     def _queue(self, parts: list[Part], send_time: Histogram | None) -> None:
-        self._output.append(parts)
+        self.output.append(parts)
         if send_time is not None:
-            self._sending.append((self._output.queued_bytes, perf_counter_ns(), send_time))
+            self._sending.append((self.output.queued_bytes, perf_counter_ns(), send_time))
 
     def send(self, stream: ByteStream) -> int:
         """Sends without blocking; returns the number of bytes sent."""
-        count = self._output.flush(stream)
+        count = self.output.flush(stream)
         sending = self._sending
         if sending:
-            sent = self._output.queued_bytes - self._output.unsent_bytes
+            sent = self.output.queued_bytes - self.output.unsent_bytes
             now_ns = perf_counter_ns()
             while sending and sending[0][0] <= sent:
                 _, started_ns, send_time = sending.popleft()
@@ -229,7 +234,7 @@ class ReplyQueue:
 
     def clear(self) -> None:
         """Releases unsent parts and abandons pending replies of a closed connection."""
-        self._output.clear()
+        self.output.clear()
         self._sending.clear()
         while self._pending:
             self._pending.popleft().abandon()

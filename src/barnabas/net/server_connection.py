@@ -80,6 +80,7 @@ class ServerConnection:
         "_handler",
         "_host",
         "_limits",
+        "_output",
         "_paused",
         "_progress",
         "_reader",
@@ -112,6 +113,7 @@ class ServerConnection:
         self._progress = Progress(host.clock.monotonic_ms())
         self._reader = FrameReader(host, stream, self._progress, self._schedule_resume)
         self._replies = ReplyQueue(host.limits, self._reply_ready)
+        self._output = self._replies.output
         self._paused = False  # the handler paused it: throttled, or shutting down
         self._closing = False  # as soon as idle
         self._reading = False
@@ -134,13 +136,13 @@ class ServerConnection:
     # --- receiving -------------------------------------------------------------------------
 
     def _on_readable(self) -> None:
-        if self._must_wait():
+        reader = self._reader
+        if self._paused or reader.stalled or self._replies.full:
             # Muted only when the peer sends something: a consumer that waits for its long poll
             # needs no system calls to mute and unmute.
             self._reading = False
             self.stream.watch_readable(None)
             return
-        reader = self._reader
         try:
             if not reader.unfinished:
                 self._receive()
@@ -163,23 +165,21 @@ class ServerConnection:
             self.close()
 
     def _handle_frames(self) -> None:
-        """Handles the received frames; keeps those that must wait."""
-        self._handle_while_able()
-        self._reader.settle(answered=not self._replies.pending)
+        """Handles the received frames; keeps those that must wait.
 
-    def _handle_while_able(self) -> None:
-        reader = self._reader
-        while not self._must_wait():
-            frame = reader.next_frame()
-            if frame is None:
-                return
+        The caller has checked that the connection need not wait.
+        """
+        reader, replies = self._reader, self._replies
+        while (frame := reader.next_frame()) is not None:
             self.frames_received += 1
-            self._replies.add(self._handler(self, frame), self.send_time)
+            replies.add(self._handler(self, frame), self.send_time)
             if self.closed:
-                self._replies.clear()
-                return
-            if reader.drained:
-                return
+                replies.clear()
+                break
+            if reader.drained or self._must_wait():
+                break
+        if reader.settle() and not replies.pending:
+            reader.release()
 
     def _reply_ready(self) -> None:
         """Sends a completed reply and the completed replies after it."""
@@ -225,14 +225,16 @@ class ServerConnection:
     def _flush(self) -> None:
         if self.closed:
             return
-        if self._replies.unsent or self._writing:
+        output = self._output
+        if output.unsent_bytes or self._writing:
             try:
                 sent = self._replies.send(self.stream)
             except OSError as error:
                 self._fail(error)
                 return
             self._progress.moved(sent, self._host.clock.monotonic_ms())
-            self._update_writing()
+            if output.unsent_bytes or self._writing:
+                self._update_writing()
             if self._reader.holds_frames and not self._must_wait():
                 self._schedule_resume()  # requests that waited for unsent bytes
         if self._closing and self.idle:

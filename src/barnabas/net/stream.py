@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from barnabas.net.event_loop import DirectEventLoop
 from barnabas.net.replies import Buffer, FilePart
 
 _ALLOW_MORE = getattr(socket, "MSG_MORE", 0)
@@ -64,7 +65,17 @@ def plain_address(address: tuple[str, int] | tuple[str, int, int, int]) -> Addre
 class TcpStream:
     """A connected, non-blocking TCP socket on the running asyncio loop."""
 
-    __slots__ = ("_fd", "_loop", "_reading", "_socket", "_writing", "local", "peer")
+    __slots__ = (
+        "_fd",
+        "_loop",
+        "_reading",
+        "_socket",
+        "_watch",
+        "_writing",
+        "local",
+        "peer",
+        "recv_into",
+    )
 
     def __init__(self, loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:
         sock.setblocking(False)
@@ -72,13 +83,13 @@ class TcpStream:
         self._loop = loop
         self._socket = sock
         self._fd = sock.fileno()
+        # The socket's own method: a method here would be one more call for each request.
+        self.recv_into: Callable[[memoryview], int] = sock.recv_into
+        self._watch = loop.watch_readable if isinstance(loop, DirectEventLoop) else None
         self._reading = False
         self._writing = False
         self.peer: Address = plain_address(sock.getpeername())
         self.local: Address = plain_address(sock.getsockname())
-
-    def recv_into(self, buffer: memoryview) -> int:
-        return self._socket.recv_into(buffer)
 
     def send(self, buffers: Sequence[Buffer], more: bool) -> int:
         if len(buffers) == 1:
@@ -98,7 +109,10 @@ class TcpStream:
         return state in _PEER_GONE
 
     def watch_readable(self, callback: Callable[[], None] | None) -> None:
-        if callback is not None:
+        if self._watch is not None:
+            if callback is not None or self._reading:
+                self._watch(self._fd, callback)
+        elif callback is not None:
             self._loop.add_reader(self._fd, callback)
         elif self._reading:
             self._loop.remove_reader(self._fd)

@@ -75,7 +75,7 @@ class ArrowRows:
         count, buffers = self._columns.count, self._columns.take()
         fields = [field for field in schema() if names is None or field.name in names]
 
-        def array(name: str, kind: Any) -> pa.Array:
+        def array(name: str, kind: pa.DataType) -> pa.Array:
             match name:
                 case "topic":
                     return _repeated(kind, [(topic, rows) for topic, _, rows in self._runs])
@@ -122,25 +122,25 @@ def from_records(records: list[Record]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=schema())
 
 
-def _repeated(kind: Any, runs: list[tuple[str | int, int]]) -> pa.Array:
+def _repeated(kind: pa.DataType, runs: list[tuple[str | int, int]]) -> pa.Array:
     return pa.concat_arrays([pa.repeat(pa.scalar(value, kind), rows) for value, rows in runs])
 
 
-def _timestamps(kind: Any, data: bytearray, count: int) -> pa.Array:
+def _timestamps(kind: pa.DataType, data: bytearray, count: int) -> pa.Array:
     times = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(data)])
     if count and pc.min(times).as_py() < 0:
         times = pc.if_else(pc.less(times, 0), pa.scalar(None, pa.int64()), times)
     return times.view(kind)
 
 
-def _binary(kind: Any, column: tuple[Any, ...]) -> pa.Array:
+def _binary(kind: pa.DataType, column: tuple[Any, ...]) -> pa.Array:
     bits, ends, data, count, nulls = column
     validity = None if bits is None else pa.py_buffer(bits)
     parts = [validity, pa.py_buffer(ends), pa.py_buffer(data)]
     return pa.Array.from_buffers(kind, count, parts, null_count=nulls)
 
 
-def _headers(kind: Any, buffers: dict[str, Any], count: int) -> pa.Array:
+def _headers(kind: pa.DataType, buffers: dict[str, Any], count: int) -> pa.Array:
     pair = pa.StructArray.from_arrays(
         [
             _binary(pa.string(), buffers["header_key"]),

@@ -20,7 +20,6 @@ import cramjam
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
-from barnabas.records.errors import DecompressedTooLargeError
 
 Buffer = bytes | bytearray | memoryview
 
@@ -43,6 +42,21 @@ _INFLATE_STEP = 1024 * 1024
 _OUTPUT_FULL = "failed to write whole buffer"
 
 DecompressInto = Callable[[Buffer, bytearray], int]
+
+
+class DecompressedTooLargeError(CorruptRecordError):
+    """A compressed batch exceeds the size limit; it was rejected before it was expanded.
+
+    It is a `CorruptRecordError` for readers that do not distinguish the causes. The broker does:
+    after MESSAGE_TOO_LARGE a producer would split the batch.
+    """
+
+    def __init__(self, compressed_size: int, max_size: int) -> None:
+        super().__init__(
+            f"{compressed_size} compressed bytes hold more than the {max_size} bytes allowed"
+        )
+        self.compressed_size = compressed_size
+        self.max_size = max_size
 
 
 def compress(codec: Codec, data: Buffer, level: int | None = None) -> bytes | memoryview:

@@ -14,6 +14,7 @@ INVALID_TIMESTAMP (32), UNSUPPORTED_COMPRESSION_TYPE (76), INVALID_RECORD (87). 
 sequences, epochs and transactions.
 """
 
+from collections.abc import Mapping
 from typing import cast
 
 from barnabas.model.error_codes import ErrorCode
@@ -33,12 +34,24 @@ from barnabas.records.batch import (
     set_max_timestamp,
 )
 from barnabas.records.batch_rules import DEFAULT_RULES, ZSTD_PRODUCE_VERSION, BatchRules
-from barnabas.records.errors import (
-    DecompressedTooLargeError,
-    OversizedBatchError,
-    RefusedRecordsError,
-)
+from barnabas.records.compression import DecompressedTooLargeError
 from barnabas.records.reader import iter_raw, records_section
+
+
+class RefusedRecordsError(BrokerError):
+    """A batch is rejected because of some records; `problems` maps their index to the cause."""
+
+    def __init__(self, code: ErrorCode, problems: Mapping[int, str]) -> None:
+        number, problem = next(iter(problems.items()))
+        super().__init__(code, f"{len(problems)} records are refused; record {number}: {problem}")
+        self.problems = problems
+
+
+class OversizedBatchError(BrokerError):
+    """A batch decompresses to more bytes than the rules allow."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(ErrorCode.MESSAGE_TOO_LARGE, message)
 
 
 def validate_batch(

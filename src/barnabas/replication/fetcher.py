@@ -71,6 +71,7 @@ def _append_batches(partition: Partition, batches: memoryview | bytes) -> None:
 def truncate_to_divergence(partition: Partition, diverging: LogEpochEnd) -> None:
     """Removes records that the leader does not have; the next fetch checks again."""
     offset = partition.settings.rules.truncation_point(partition.log, diverging)
+    # Expected only after an unclean election: a leader from the ISR has every committed record.
     if offset < partition.log.high_watermark:
         _logger.warning("%r truncates to %d, below its high watermark", partition, offset)
     partition.truncate_to(offset)
@@ -245,6 +246,7 @@ class ReplicaFetcher:
 
     def poll(self, now_ms: int) -> ReplicaFetchPlan | OffsetsPlan | None:
         """Returns the next request, or None if no partition is due."""
+        # Before the fetches: these partitions cannot fetch until they know the range of the leader.
         realigning = self._due(FollowState.REALIGNING, now_ms)
         if realigning:
             return OffsetsPlan(realigning)
@@ -290,6 +292,8 @@ class ReplicaFetcher:
                 continue
             if answer.error is not ErrorCode.NONE:
                 self._on_error(followed, answer.error, now_ms)
+            # Before the records: a response with a diverging epoch has none, and the log must be
+            # truncated before it can fetch.
             elif answer.diverging_epoch is not None:
                 self._apply(followed, now_ms, _truncate, answer)
             elif self._apply(followed, now_ms, _append, answer):
@@ -333,6 +337,8 @@ class ReplicaFetcher:
         if followed is None or request is None:
             return None
         partition = followed.partition
+        # While the request was in flight, a command may have changed leader or epoch and truncated
+        # the log. Records of an older leader must not be appended after that (KIP-101).
         unmoved = (
             partition.leader == self.source
             and not partition.is_leader
@@ -386,6 +392,7 @@ class ReplicaFetcher:
         if error is ErrorCode.OFFSET_OUT_OF_RANGE:
             followed.state = FollowState.REALIGNING
         elif error is ErrorCode.FENCED_LEADER_EPOCH:
+            # No retry: only a command of the controller can bring the newer epoch.
             followed.state = FollowState.FENCED
         else:
             # The source is not leader yet, does not list this replica yet, or has an older epoch:

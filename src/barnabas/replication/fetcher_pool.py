@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.java_hash import java_string_hash
@@ -24,6 +23,7 @@ from barnabas.replication.fetch_plan import (
 from barnabas.replication.fetcher import ReplicaFetcher
 from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.runtime.clock import Clock
 
 logger = logging.getLogger(__name__)
 SourceFactory = Callable[[BrokerId], ReplicaSource]

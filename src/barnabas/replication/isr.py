@@ -64,6 +64,9 @@ class ReplicaProgress:
         """Records one fetch; `leader_end` is the leader's log end offset at that time."""
         if fetch_offset >= leader_end:
             self.last_caught_up_ms = max(self.last_caught_up_ms, now_ms)
+        # The end of a busy leader moves between two fetches. A follower that now has everything up
+        # to the end at its previous fetch was caught up at that time, although it never reaches the
+        # current end.
         elif self.last_fetch_leader_end != UNKNOWN_OFFSET and (
             fetch_offset >= self.last_fetch_leader_end
         ):
@@ -75,6 +78,8 @@ class ReplicaProgress:
 
     def start_epoch(self, *, in_sync: bool, forget_position: bool, now_ms: int) -> None:
         """Starts a leader epoch: members of the ISR count as caught up, other replicas do not."""
+        # ISR members get the whole allowed lag for their first fetch; otherwise the first check of
+        # a new leader would remove all of them.
         self.last_caught_up_ms = now_ms if in_sync else NEVER_MS
         self.last_fetch_ms = NEVER_MS
         self.last_fetch_leader_end = UNKNOWN_OFFSET

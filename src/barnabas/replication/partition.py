@@ -19,7 +19,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from barnabas.model.clock import Clock
 from barnabas.model.control import (
     NO_BROKER_EPOCH,
     NO_LEADER,
@@ -39,6 +38,7 @@ from barnabas.replication.ports import IsrChannel, ReplicaLog
 from barnabas.replication.replica_state import DurableEnd, FlushTicket, LeaderState
 from barnabas.replication.safety_rules import DEFAULT_RULES, SafetyRules
 from barnabas.replication.throttle import ReplicationThrottle
+from barnabas.runtime.clock import Clock
 from barnabas.storage.append_info import AppendInfo, AppendOrigin
 
 logger = logging.getLogger(__name__)

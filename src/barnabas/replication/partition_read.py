@@ -13,7 +13,7 @@ from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.replication.epochs import LogEpochEnd
-from barnabas.storage.file_slice import FileSlice
+from barnabas.storage.log_reader import FileSlice
 from barnabas.storage.transaction_index import AbortedTxn
 
 
@@ -63,3 +63,18 @@ class OffsetAnswer:
     offset: int = -1
     timestamp_ms: int = -1
     leader_epoch: int = NO_EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampSearch:
+    """State of a search by time that was continued in a thread.
+
+    `hit` is the record that was found: timestamp, offset and leader epoch. Without one the search
+    continues at `next_offset`.
+    """
+
+    hit: tuple[int, int, int] | None = None
+    next_offset: int = 0
+
+
+NOT_SEARCHED = TimestampSearch()

@@ -22,9 +22,16 @@ from barnabas.model.records import (
 from barnabas.replication.epochs import UNDEFINED, LogEpochEnd
 from barnabas.replication.isr import NEVER_MS
 from barnabas.replication.partition import Partition
-from barnabas.replication.partition_read import FetchSpec, OffsetAnswer, PartitionRead
+from barnabas.replication.partition_read import (
+    NOT_SEARCHED,
+    FetchSpec,
+    OffsetAnswer,
+    PartitionRead,
+    TimestampSearch,
+)
 
 # Twice the time after which a consumer at a follower contacts the leader again.
+_COMMITTED = IsolationLevel.READ_COMMITTED
 _READERS_STAY_MS = 600_000
 
 
@@ -97,7 +104,7 @@ def read(partition: Partition, spec: FetchSpec) -> PartitionRead:
 def _read_as_consumer(partition: Partition, spec: FetchSpec) -> PartitionRead:
     log = partition.log
     watermark, stable, end = log.high_watermark, log.last_stable_offset, log.log_end_offset
-    committed_only = spec.isolation is IsolationLevel.READ_COMMITTED
+    committed_only = spec.isolation is _COMMITTED
     bound = stable if committed_only else watermark
     found = log.read(
         spec.offset, spec.max_bytes, max_offset=bound, min_one_batch=spec.min_one_batch
@@ -248,8 +255,12 @@ def list_offset(
     isolation: IsolationLevel | None = IsolationLevel.READ_UNCOMMITTED,
     current_leader_epoch: int = NO_EPOCH,
     leader_only: bool = True,
+    searched: TimestampSearch = NOT_SEARCHED,
 ) -> OffsetAnswer:
     """Returns the result of ListOffsets; replicas and tools with `isolation` None see all records.
+
+    Raises LargeBatchError if a search by time must be continued in a thread; its result is passed
+    as `searched` to the next call.
 
     A new leader's high watermark may be lower than the one that clients saw before. Until it
     reaches the start of the leader's epoch, "latest" would decrease (KAFKA-7703). Such requests,
@@ -267,10 +278,11 @@ def list_offset(
     if timestamp_ms in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         start = log.log_start_offset
         return OffsetAnswer(start, leader_epoch=log.epochs.epoch_for_offset(start))
-    if timestamp_ms == MAX_TIMESTAMP:
+    found = searched.hit
+    if found is None and timestamp_ms == MAX_TIMESTAMP:
         found = log.max_timestamp_offset()
-    else:
-        found = log.offset_for_timestamp(timestamp_ms)
+    elif found is None:
+        found = log.offset_for_timestamp(timestamp_ms, searched.next_offset)
     if found is not None and found[1] < bound:
         return OffsetAnswer(found[1], found[0], found[2])
     if lagging:

@@ -60,6 +60,9 @@ class StartCondition:
     policy: UncleanStartPolicy = UncleanStartPolicy.DECLINE_ALONE
 
 
+_CLEAN_START = StartCondition()
+
+
 class ReplicaManager:
     """The broker's partitions by name and by topic id; owned by the event loop.
 
@@ -80,7 +83,7 @@ class ReplicaManager:
         logs: LogSource,
         followers: FollowerControl,
         *,
-        start: StartCondition = StartCondition(),  # noqa: B008 - frozen
+        start: StartCondition = _CLEAN_START,
         broker_epoch: Callable[[], int] = lambda: NO_BROKER_EPOCH,
     ) -> None:
         self.settings = settings
@@ -148,6 +151,8 @@ class ReplicaManager:
         return self._fence(controller_epoch, broker_epoch)
 
     def _fence(self, controller_epoch: int, broker_epoch: int) -> ErrorCode:
+        # Two brokers may believe for a moment that they are the controller; the one with the lower
+        # epoch has lost the election.
         if controller_epoch < self.controller_epoch:
             return ErrorCode.STALE_CONTROLLER_EPOCH
         if NO_BROKER_EPOCH < broker_epoch < self._broker_epoch():
@@ -185,6 +190,8 @@ class ReplicaManager:
         elif ZERO_UUID not in (state.topic_id, partition.topic_id) and (
             state.topic_id != partition.topic_id
         ):
+            # The topic was deleted and created again with the same name (KIP-516): the old log must
+            # not take records of the new topic.
             raise BrokerError(ErrorCode.INCONSISTENT_TOPIC_ID)
         self._topic_names[state.topic_id] = topic_partition.topic
         return partition
@@ -193,6 +200,8 @@ class ReplicaManager:
         if not partition.is_leader and not self._may_lead(state):
             return self._decline(partition.topic_partition)
         self.declined.discard(partition.topic_partition)
+        # Before the role changes: a fetch response that is still in flight must not be appended to
+        # the log of a leader.
         self._followers.unfollow(partition.topic_partition)
         partition.make_leader(state)
         self.doubtful.discard(partition.topic_partition)  # a leader's log is authoritative
@@ -236,6 +245,7 @@ class ReplicaManager:
         partition = self._partitions.get(topic_partition)
         if partition is not None and _is_older(item.leader_epoch, partition.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH
+        # Before the log is deleted: a fetcher must not write to it.
         self._followers.unfollow(topic_partition)
         if partition is not None:
             partition.resign()

@@ -9,3 +9,4 @@ cdef class Histogram:
     cdef public long long largest
     cdef list _counts
     cdef list _past
+    cpdef object record(self, long long value)

@@ -108,6 +108,15 @@ class Histogram:
         return before
 
 
+def record_each(histograms: tuple[Histogram, ...], values: tuple[int, ...]) -> None:
+    """Records a value in each histogram, negative ones as 0; one call from Python for all."""
+    number: cython.Py_ssize_t
+    for number in range(len(histograms)):
+        histogram: Histogram = histograms[number]
+        value: cython.longlong = values[number]
+        histogram.record(value if value > 0 else 0)
+
+
 def _difference(counts: list[int], before: list[int] | None) -> list[int]:
     if before is None:
         return counts

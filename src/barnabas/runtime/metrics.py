@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import TypeAlias
 
-from barnabas.runtime._histogram_hot import QUANTILES, Counter, Histogram
+from barnabas.runtime._histogram_hot import QUANTILES, Counter, Histogram, record_each
 
 __all__ = [
     "QUANTILES",
@@ -32,6 +33,7 @@ __all__ = [
     "Registry",
     "Sample",
     "Source",
+    "record_each",
 ]
 
 Labels: TypeAlias = tuple[str, ...]
@@ -96,14 +98,19 @@ class Metric:
         `PerSec` meters become counters, as in the JMX exporter's rules; other names are joined with
         underscores in lower case.
         """
-        match = _BEAN.match(self.name)
-        if match is None:
-            return self.name
-        domain, kind, name = match.groups()
-        if name is not None and self.kind is MetricKind.COUNTER:
-            name = name.removesuffix("PerSec")
-        joined = "_".join(part for part in ("kafka", domain, kind, name) if part)
-        return re.sub(r"[^a-z0-9_]", "_", joined.lower())
+        return _prometheus_name(self.name, self.kind)
+
+
+@cache  # of declared metrics; each scrape needs all names
+def _prometheus_name(declared: str, kind: MetricKind) -> str:
+    match = _BEAN.match(declared)
+    if match is None:
+        return declared
+    domain, group, name = match.groups()
+    if name is not None and kind is MetricKind.COUNTER:
+        name = name.removesuffix("PerSec")
+    joined = "_".join(part for part in ("kafka", domain, group, name) if part)
+    return re.sub(r"[^a-z0-9_]", "_", joined.lower())
 
 
 class CounterFamily:

@@ -6,7 +6,7 @@ readable and small.
 
 import logging
 
-from barnabas.model.clock import Clock
+from barnabas.runtime.clock import Clock
 
 
 class RateLimitedLog:

@@ -6,6 +6,7 @@ ZooKeeper a name is written in capitalized words without separators (`DescribeCo
 
 import enum
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 from barnabas.security.principal import USER, Principal
@@ -109,6 +110,20 @@ SUPPORTED_OPERATIONS: dict[ResourceType, frozenset[Operation]] = {
     _R.DELEGATION_TOKEN: frozenset({_O.DESCRIBE}),
     _R.USER: frozenset({_O.CREATE_TOKENS, _O.DESCRIBE_TOKENS}),
 }
+
+NOT_REQUESTED = -(2**31)
+"""The authorized operations in responses to requests that do not ask for them (KIP-430)."""
+
+
+@cache
+def all_operations(kind: ResourceType) -> int:
+    """Returns every operation of a resource type as the bit set of responses (KIP-430).
+
+    Bit N stands for the operation with number N. This is the set of each caller if the broker has
+    no authorizer.
+    """
+    return sum(1 << int(operation.value) for operation in SUPPORTED_OPERATIONS[kind])
+
 
 # An allowed operation of the value implies the key; a denied operation implies nothing.
 IMPLIES: dict[Operation, frozenset[Operation]] = {

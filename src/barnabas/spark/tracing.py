@@ -2,8 +2,8 @@
 
 A task has many rows, so a span covers a task and not a row. A task of the source creates `poll
 TOPIC` with a link to the span of each record, up to a limit. A task of the sink creates `send
-TOPIC`; rows that have no header `traceparent` get the context of this span, other rows keep theirs,
-for example one that the source has read (`includeHeaders=true`).
+TOPIC`; rows that have no header `traceparent` get the context of this span. Other rows keep theirs,
+for example one that the source has read (`includeHeaders=true`), and the span links to them.
 
 Spark starts the Python processes of its tasks, so no application can set up a tracer provider in
 them. This module does it if one of OpenTelemetry's variables names an endpoint
@@ -13,7 +13,7 @@ them. This module does it if one of OpenTelemetry's variables names an endpoint
 import functools
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
-from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode
+from opentelemetry.trace import Link, Span, SpanContext, SpanKind, Status, StatusCode
 
 from barnabas.clients.core.tracing import MAX_LINKS, Headers, header_context, span_attributes
 from barnabas.clients.core.tracing import inject as inject_context
@@ -77,8 +77,7 @@ class ReadSpans:
         headers = batch.column("headers")
         traced = headers.filter(pc.greater(pc.list_value_length(headers), 0))
         for pairs in traced.slice(0, MAX_LINKS - len(links)).to_pylist():
-            context = header_context((pair["key"], pair["value"]) for pair in pairs)
-            found = trace.get_current_span(context).get_span_context()
+            found = _span_context(pairs)
             if found.is_valid:
                 links.append(found)
 
@@ -110,15 +109,14 @@ def write_span(
     name = "send" if topic is None else f"send {topic}"
     attributes = span_attributes(client_id, "send", topic or "")
     span = _tracer().start_span(name, kind=SpanKind.PRODUCER, attributes=attributes)
-    added: Headers = []
-    inject_context(added, trace.set_span_in_context(span))
+    contexts = _SentContexts(span)
     rows = 0
 
     def counted() -> Iterator[pa.RecordBatch]:
         nonlocal rows
         for batch in batches:
             rows += batch.num_rows
-            yield _with_headers(batch, added)
+            yield contexts.add(batch)
 
     try:
         yield counted()
@@ -132,18 +130,39 @@ def write_span(
         _flush()
 
 
-def _with_headers(batch: pa.RecordBatch, added: Headers) -> pa.RecordBatch:
-    """Returns the batch with headers added to the rows that have none of these names."""
-    if not added:
-        return batch
-    pairs = [{"key": name, "value": value} for name, value in added]
-    names = {name for name, _ in added}
-    index = batch.schema.get_field_index("headers")
-    if index < 0:
-        column = pa.array([pairs] * batch.num_rows, _HEADERS)
-        return batch.append_column("headers", column)
-    rows: list[Any] = [
-        row if any(pair["key"] in names for pair in row or ()) else [*(row or ()), *pairs]
-        for row in batch.column(index).to_pylist()
-    ]
-    return batch.set_column(index, "headers", pa.array(rows, _HEADERS))
+class _SentContexts:
+    """Adds the context of the span to rows that have none, and links the span to the others."""
+
+    def __init__(self, span: Span) -> None:
+        self._span = span
+        self._links = 0
+        added: Headers = []
+        inject_context(added, trace.set_span_in_context(span))
+        self._names = {name for name, _ in added}
+        self._pairs = [{"key": name, "value": value} for name, value in added]
+
+    def add(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Returns the batch with a context in the headers of every row."""
+        if not self._pairs:  # the span is not sampled, or the propagator writes nothing
+            return batch
+        index = batch.schema.get_field_index("headers")
+        if index < 0:
+            column = pa.array([self._pairs] * batch.num_rows, _HEADERS)
+            return batch.append_column("headers", column)
+        rows = [self._headers(row or []) for row in batch.column(index).to_pylist()]
+        return batch.set_column(index, "headers", pa.array(rows, _HEADERS))
+
+    def _headers(self, row: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        if not any(pair["key"] in self._names for pair in row):
+            return [*row, *self._pairs]
+        if self._links < MAX_LINKS:
+            found = _span_context(row)
+            if found.is_valid:
+                self._span.add_link(found)
+                self._links += 1
+        return row
+
+
+def _span_context(pairs: Iterable[Mapping[str, Any]]) -> SpanContext:
+    context = header_context((pair["key"], pair["value"]) for pair in pairs)
+    return trace.get_current_span(context).get_span_context()

@@ -62,7 +62,7 @@ def session(
         # The workers must run this Python, not the first python3 of the search path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         use_unzipped_home()
-    builder: Any = SparkSession.builder
+    builder: SparkSession.Builder = SparkSession.builder
     builder = builder.appName(app_name).master(chosen)
     settings = {**safe_settings(), **_shuffle_settings(chosen)}
     if not shared_checkpoints:
@@ -76,7 +76,7 @@ def session(
     return spark
 
 
-def start(builder: Any) -> SparkSession:
+def start(builder: SparkSession.Builder) -> SparkSession:
     """Returns the session of a builder; LocalError if there is no suitable Java."""
     try:
         spark: SparkSession = builder.getOrCreate()

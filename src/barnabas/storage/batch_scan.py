@@ -51,6 +51,11 @@ def span_at(file: File, position: int, end: int) -> Span | None:
     return _span(file.pread(_LEAD.size, position), 0, position, end)
 
 
+def span_in(data: bytes, position: int, end: int) -> Span | None:
+    """Returns the batch at the start of `data`, which was read at `position`; None if invalid."""
+    return _span(data, 0, position, end)
+
+
 def find(file: File, start: int, end: int, offset: int) -> Span | None:
     """Returns the first batch from `start` on whose last offset is at least `offset`, or None.
 

@@ -29,6 +29,8 @@ TIME_ENTRY = struct.Struct(">qI")
 _OFFSET_FIELD = 8
 _I64 = struct.Struct(">q")
 _U32 = struct.Struct(">I")
+_OFFSET_ENTRY_BYTES = OFFSET_ENTRY.size
+_TIME_ENTRY_BYTES = TIME_ENTRY.size
 
 
 class _Keys:
@@ -190,7 +192,7 @@ class OffsetIndex:
         self.entries.keep(self.entries.floor_index(position - 1, _U32, _POSITION_FIELD))
 
     def is_full(self, max_bytes: int) -> bool:
-        return self.entries.count >= max_bytes // OFFSET_ENTRY.size
+        return self.entries.count >= max_bytes // _OFFSET_ENTRY_BYTES
 
     def _decode(self, raw: bytes | None) -> OffsetPosition:
         if raw is None or len(raw) < OFFSET_ENTRY.size:
@@ -244,7 +246,7 @@ class TimeIndex:
 
     def is_full(self, max_bytes: int) -> bool:
         # One slot stays free for the entry that closing the segment may add.
-        return self.entries.count >= max_bytes // TIME_ENTRY.size - 1
+        return self.entries.count >= max_bytes // _TIME_ENTRY_BYTES - 1
 
     def _decode(self, raw: bytes | None) -> TimestampOffset:
         if raw is None or len(raw) < TIME_ENTRY.size:

@@ -81,9 +81,11 @@ class LeaderEpochs:
         """Returns (largest epoch at or below `epoch`, its end offset); (-1, -1) when unknown."""
         if epoch == NO_EPOCH or not self.entries:
             return NO_EPOCH, UNDEFINED_OFFSET
+        # The latest epoch has no successor; it ends at the end of the log.
         if epoch == self.latest_epoch:
             return epoch, log_end_offset
         higher = bisect_right(self.entries, epoch, key=lambda entry: entry.epoch)
+        # An epoch above the latest one is not in this log, so its end is unknown.
         if higher == len(self.entries):
             return NO_EPOCH, UNDEFINED_OFFSET
         end = self.entries[higher].start_offset

@@ -37,8 +37,7 @@ from barnabas.storage.log_reader import (
     first_at_or_after,
     greatest_timestamp,
 )
-from barnabas.storage.producer_replay import restore_producers
-from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.producer_snapshot import SnapshotFiles, restore_producers
 from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
 from barnabas.storage.retention import expired_segments
 from barnabas.storage.transaction_index import AbortedTxn
@@ -261,7 +260,7 @@ class Log:
         if header.partition_leader_epoch > self.epochs.latest_epoch:
             self.epochs.assign(header.partition_leader_epoch, header.base_offset)
         local.log_end_offset = last + 1
-        local.reader.remember(header.base_offset, segment, position)
+        local.reader.appended(header.base_offset, segment, position, last + 1)
         self._flusher.unflushed_records += header.records_count
         self._modified = True
         if header.producer_id < 0:
@@ -298,16 +297,23 @@ class Log:
         except _READ_ERRORS as error:
             raise self.health.read_failed(error) from error
 
-    def offset_for_timestamp(self, timestamp: int) -> TimestampHit | None:
-        """Returns the first record whose timestamp is at least `timestamp`."""
+    def offset_for_timestamp(self, timestamp: int, start_offset: int = 0) -> TimestampHit | None:
+        """Returns the first record at or after `start_offset` with at least this timestamp.
+
+        Raises LargeBatchError if the search must be continued in a thread.
+        """
         self._check_open()
+        first = max(start_offset, self.log_start_offset)
         try:
-            return first_at_or_after(self.local.segments, timestamp, self.log_start_offset)
+            return first_at_or_after(self.local.segments, timestamp, first)
         except _READ_ERRORS as error:
             raise self.health.read_failed(error) from error
 
     def max_timestamp_offset(self) -> TimestampHit | None:
-        """Returns the first record that has the greatest timestamp."""
+        """Returns the first record that has the greatest timestamp.
+
+        Raises LargeBatchError if the search must be continued in a thread.
+        """
         self._check_open()
         try:
             return greatest_timestamp(self.local.segments)

@@ -1,9 +1,9 @@
 """The settings of one log: a topic's effective configuration as typed attributes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
+from barnabas.model.config import ConfigValues
 from barnabas.model.config_keys.topic import TOPIC_KEYS
 
 
@@ -30,7 +30,7 @@ class LogConfig:
     log_append_time: bool
 
     @classmethod
-    def from_values(cls, given: Mapping[str, Any] | None = None) -> Self:
+    def from_values(cls, given: ConfigValues | None = None) -> Self:
         """Creates the settings from topic keys; ignores other keys, uses defaults for missing ones.
 
         >>> LogConfig.from_values({"cleanup.policy": "compact"}).compact

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names, log_swap
 from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.errors import StorageError

@@ -18,18 +18,17 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names, log_swap
 from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.errors import CorruptFileError, storage_error
-from barnabas.storage.file_slice import FileSlice
 from barnabas.storage.log import Log
 from barnabas.storage.log_dirs import LogDirectory, LogDirs
 from barnabas.storage.log_opener import LogOpener
-from barnabas.storage.log_reader import LogRead
+from barnabas.storage.log_reader import FileSlice, LogRead
 from barnabas.storage.log_table import LogTable
 from barnabas.storage.purging import Purging
 from barnabas.storage.segment import Segment

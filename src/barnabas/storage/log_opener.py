@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from barnabas.model.clock import Clock
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log

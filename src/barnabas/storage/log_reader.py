@@ -7,25 +7,80 @@ least one batch.
 
 Consumers continue where they stopped, most of them at the end of the log. The reader therefore
 remembers the positions of the latest appends and of the ends of the latest reads. A lookup that
-finds such a position reads one batch header to verify it and needs no index.
+finds such a position reads one batch header to verify it and needs no index. If only a few KB
+follow there, as for a consumer at the end of the log, the lookup reads all of them, and the
+response needs no second system call.
 """
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
+from barnabas.records.batch import BatchHeader
+from barnabas.records.compression import DEFAULT_MAX_DECOMPRESSED, DecompressedTooLargeError
 from barnabas.records.reader import iter_raw
 from barnabas.storage import batch_scan
 from barnabas.storage.batch_scan import Span
-from barnabas.storage.file_slice import FileSlice
+from barnabas.storage.filesystem import File
 from barnabas.storage.segment import Segment
 from barnabas.storage.segment_list import SegmentList
 from barnabas.storage.transaction_index import AbortedTxn
+
+
+class FileSlice:
+    """A range of a segment's file, for `sendfile` or to be read.
+
+    The reference keeps the file open: the segment may be deleted, and the descriptor stays valid
+    until `release` or until the slice is garbage collected. If `fd` is -1, `sendfile` is not
+    possible and the caller uses `read`. `data` are the bytes, if they have been read already.
+    """
+
+    __slots__ = ("_data", "_file", "position", "size")
+
+    def __init__(self, file: File, position: int, size: int, data: bytes | None = None) -> None:
+        self._file: File | None = file
+        self._data = data
+        self.position = position
+        self.size = size
+
+    @property
+    def fd(self) -> int:
+        return self._open().fileno()
+
+    def __len__(self) -> int:
+        return self.size
+
+    def read(self, size: int | None = None) -> bytes:
+        """Returns the bytes, or the first `size` of them."""
+        wanted = self.size if size is None else min(size, self.size)
+        if self._data is not None:
+            return self._data[:wanted]
+        return self._open().pread(wanted, self.position)
+
+    def release(self) -> None:
+        """Drops the reference to the file; a second call does nothing."""
+        self._file = self._data = None
+
+    def _open(self) -> File:
+        if self._file is None:
+            raise ValueError("the slice has been released")
+        return self._file
+
+    def __repr__(self) -> str:
+        return f"FileSlice(position={self.position}, size={self.size})"
+
 
 # Consumers continue where the last fetch ended: its file position saves an index lookup.
 _REMEMBERED_POSITIONS = 512
 # Consumers read few segments at a time; file descriptors are scarce.
 _MAX_OPEN_SEGMENTS = 4
+_QUICK_BYTES = 1 << 20
+_QUICK_RECORDS = 10_000
+"""Batches above these limits take more than a few milliseconds to search for a timestamp."""
+# A response copies records up to this size instead of sending them with sendfile.
+_READ_AT_ONCE_BYTES = 8 << 10
 
 
 class LogRead(NamedTuple):
@@ -46,16 +101,37 @@ class TimestampHit(NamedTuple):
     leader_epoch: int
 
 
+class LargeBatchError(Exception):
+    """A search by timestamp reached a batch that takes long to decode.
+
+    The caller runs `search` in a thread; it uses no state of the log. If it returns None, the
+    search continues at `next_offset`.
+    """
+
+    def __init__(self, search: Callable[[], TimestampHit | None], next_offset: int) -> None:
+        super().__init__(f"the batch before offset {next_offset} takes long to decode")
+        self.search = search
+        self.next_offset = next_offset
+
+
 class LogReader:
     """Lookups in the segments of one log; owned by the event loop."""
 
-    __slots__ = ("_open_segments", "_positions", "_segments")
+    __slots__ = ("_end_offset", "_end_segment", "_open_segments", "_positions", "_segments")
 
     def __init__(self, segments: SegmentList) -> None:
         self._segments = segments
         self._open_segments: deque[Segment] = deque()
         """Sealed segments that were read recently; their files stay open."""
         self._positions: dict[int, tuple[Segment, int]] = {}
+        self._end_offset = -1
+        """Log end offset after the latest append; -1 without one."""
+        self._end_segment: Segment | None = None
+
+    def appended(self, offset: int, segment: Segment, position: int, end_offset: int) -> None:
+        """Remembers the position of a batch that was appended, and that the log ends after it."""
+        self._end_offset, self._end_segment = end_offset, segment
+        self.remember(offset, segment, position)
 
     def remember(self, offset: int, segment: Segment, position: int) -> None:
         """Remembers the position at which a read from `offset` starts."""
@@ -69,10 +145,11 @@ class LogReader:
     def forget(self) -> None:
         """Drops all remembered positions; called after segments have changed."""
         self._positions.clear()
+        self._end_offset, self._end_segment = -1, None
 
     def read(self, offset: int, max_bytes: int, bound: int, min_one_batch: bool) -> LogRead:
         """Reads batches from the one that contains `offset` up to `bound` (exclusive)."""
-        found = self.locate(offset)
+        found, data = self._locate(offset)
         if found is None or found[1].last_offset >= bound:
             return LogRead(None, 0, offset, offset)
         segment, first = found
@@ -87,20 +164,32 @@ class LogReader:
             next_offset = min(bound, self._segments.end_of(segment, bound))
         self.remember(next_offset, segment, end)
         size = end - first.position
-        piece = FileSlice(segment.open_file(), first.position, size)
+        if data is not None and len(data) != size:
+            data = data[:size] if len(data) > size else None
+        piece = FileSlice(segment.open_file(), first.position, size, data)
         if segment.sealed:
             self._keep_open(segment)
         return LogRead(piece, size, first.base_offset, next_offset)
 
     def locate(self, offset: int) -> tuple[Segment, Span] | None:
         """Returns the first batch whose last offset is at least `offset`, and its segment."""
+        return self._locate(offset)[0]
+
+    def _locate(self, offset: int) -> tuple[tuple[Segment, Span] | None, bytes | None]:
+        """Does the work of `locate`; also returns the bytes up to the segment's end, if few."""
         known = self._positions.get(offset)
         if known is not None:
             segment, position = known
-            span = batch_scan.span_at(segment.open_file(), position, segment.size)
+            rest = segment.size - position
+            data = None
+            if 0 < rest <= _READ_AT_ONCE_BYTES:
+                data = segment.open_file().pread(rest, position)
+                span = batch_scan.span_in(data, position, segment.size)
+            else:
+                span = batch_scan.span_at(segment.open_file(), position, segment.size)
             if span is not None:
-                return segment, span
-        return self._search(offset)
+                return (segment, span), data
+        return self._search(offset), None
 
     def _keep_open(self, segment: Segment) -> None:
         if segment not in self._open_segments:
@@ -122,6 +211,8 @@ class LogReader:
 
     def _end_position(self, segment: Segment, first: Span, bound: int) -> int:
         """Returns the position of the first batch that contains `bound`, or the segment's size."""
+        if bound == self._end_offset and segment is self._end_segment:
+            return segment.size
         known = self._positions.get(bound)
         if known is not None and known[0] is segment:
             return known[1]
@@ -143,8 +234,10 @@ def first_at_or_after(
     """Returns the first record with at least this timestamp and at least this offset."""
     for segment in segments:
         if segment.size and segment.largest_timestamp().timestamp >= timestamp:
-            hit = _first_in(segment, timestamp, start_offset)
-            segment.release_if_closed()
+            try:
+                hit = _first_in(segment, timestamp, start_offset)
+            finally:
+                segment.release_if_closed()
             if hit is not None:
                 return hit
     return None
@@ -159,9 +252,10 @@ def greatest_timestamp(segments: SegmentList) -> TimestampHit | None:
     largest = segment.largest_timestamp()
     if largest.timestamp < 0:
         return None
-    hit = _record_with(segment, largest.timestamp, largest.offset)
-    segment.release_if_closed()
-    return hit
+    try:
+        return _record_with(segment, largest.timestamp, largest.offset)
+    finally:
+        segment.release_if_closed()
 
 
 def aborted_between(segments: SegmentList, start: int, end: int) -> list[AbortedTxn]:
@@ -184,9 +278,32 @@ def _first_in(segment: Segment, timestamp: int, start_offset: int) -> TimestampH
         if header.max_timestamp < timestamp or header.last_offset < start_offset:
             continue
         batch = file.pread(header.size, position)
-        for record in iter_raw(batch, 0, header):
-            if record.timestamp >= timestamp and record.offset >= start_offset:
-                return TimestampHit(record.timestamp, record.offset, header.partition_leader_epoch)
+        search = partial(_first_in_batch, batch, header, timestamp, start_offset)
+        hit = _searched(header, search)
+        if hit is not None:
+            return hit
+    return None
+
+
+def _searched(
+    header: BatchHeader, search: Callable[[int], TimestampHit | None]
+) -> TimestampHit | None:
+    """Runs the search in one batch; raises LargeBatchError if it takes long."""
+    in_thread = partial(search, DEFAULT_MAX_DECOMPRESSED)
+    if header.records_count > _QUICK_RECORDS:
+        raise LargeBatchError(in_thread, header.last_offset + 1)
+    try:
+        return search(_QUICK_BYTES)
+    except DecompressedTooLargeError:
+        raise LargeBatchError(in_thread, header.last_offset + 1) from None
+
+
+def _first_in_batch(
+    batch: bytes, header: BatchHeader, timestamp: int, start_offset: int, max_decompressed: int
+) -> TimestampHit | None:
+    for record in iter_raw(batch, 0, header, max_decompressed):
+        if record.timestamp >= timestamp and record.offset >= start_offset:
+            return TimestampHit(record.timestamp, record.offset, header.partition_leader_epoch)
     return None
 
 
@@ -197,7 +314,13 @@ def _record_with(segment: Segment, timestamp: int, offset: int) -> TimestampHit 
         return None
     batch = segment.open_file().pread(span.size, span.position)
     header = batch_scan.header_at(batch, 0)
-    for record in iter_raw(batch, 0, header):
+    return _searched(header, partial(_exact_in_batch, batch, header, timestamp))
+
+
+def _exact_in_batch(
+    batch: bytes, header: BatchHeader, timestamp: int, max_decompressed: int
+) -> TimestampHit:
+    for record in iter_raw(batch, 0, header, max_decompressed):
         if record.timestamp == timestamp:
             return TimestampHit(timestamp, record.offset, header.partition_leader_epoch)
     return TimestampHit(timestamp, header.last_offset, header.partition_leader_epoch)

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
+from barnabas.runtime.clock import Clock
 from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.log import Log
 from barnabas.storage.log_cleaner import CleanTask, LogCleaner

@@ -4,9 +4,10 @@
     i64 producer id | i16 epoch | i32 last sequence | i64 last offset | i32 offset delta
     i64 timestamp | i32 coordinator epoch | i64 first offset of the open transaction, or -1
 
-Only a producer's last batch is kept: that is Kafka's format. Written when a segment begins and at
-shutdown; the two newest are kept. A snapshot with a wrong checksum is ignored, because the state
-can be replayed from an earlier one and the log.
+Only a producer's last batch is kept: that is Kafka's format. A snapshot is written when a segment
+begins and at shutdown; the two newest are kept. The state at any other offset is the newest
+snapshot before it plus a replay of the batch headers after it. A snapshot with a wrong checksum is
+ignored, because the state can be replayed from an earlier one and the log.
 """
 
 import logging
@@ -17,10 +18,16 @@ from pathlib import Path
 from crc32c import crc32c
 
 from barnabas.model.records import NO_SEQUENCE
+from barnabas.records.batch import BatchHeader
+from barnabas.storage import batch_scan
+from barnabas.storage.append_info import end_marker_of
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.file_names import SNAPSHOT, segment_file
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
+from barnabas.storage.segment import Segment
+from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.transaction_index import AbortedTxn
 
 _log = logging.getLogger(__name__)
 
@@ -150,3 +157,68 @@ class SnapshotFiles:
         self._offsets.discard(offset)
         if self._fs.exists(self._path(offset)):
             self._fs.remove(self._path(offset))
+
+
+_RECENT_BYTES = 256 * 1024
+
+
+def restore_producers(
+    snapshots: SnapshotFiles, segments: SegmentList, end_offset: int
+) -> ProducerStates:
+    """Returns the state before `end_offset`: the newest usable snapshot plus a replay."""
+    producers, start = snapshots.restore(end_offset)
+    _replay_range(producers, segments, max(start, segments.first.base_offset), end_offset)
+    return producers
+
+
+def _replay_range(producers: ProducerStates, segments: SegmentList, start: int, end: int) -> None:
+    """Applies every batch in [start, end)."""
+    for segment in segments.between(start, end):
+        span = segment.find(start) if segment.size else None
+        if span is None:
+            continue
+        file = segment.open_file()
+        for position, header in batch_scan.walk(file, span.position, segment.size):
+            if header.base_offset >= end:
+                return
+            if header.producer_id >= 0:
+                batch = file.pread(header.size, position) if header.is_control else b""
+                replay_batch(producers, header, batch)
+
+
+def replay_batch(producers: ProducerStates, header: BatchHeader, batch: bytes) -> AbortedTxn | None:
+    """Applies one batch of a producer; returns the transaction that it aborted.
+
+    Only control batches need their bytes in `batch`.
+    """
+    if not header.is_control:
+        producers.apply_data(header, header.base_offset, header.last_offset)
+        return None
+    marker = end_marker_of(batch, header)
+    if marker is None:
+        return None
+    return producers.end_transaction(header, marker, header.last_offset)
+
+
+def remember_recent(producers: ProducerStates, segment: Segment) -> None:
+    """Restores the remembered batches of each producer from the end of the log.
+
+    A snapshot keeps one batch per producer, but a client may retry any of its last five batches
+    after a restart of the broker. The last 256 KiB of the log usually contain them.
+    """
+    if not producers.entries or not segment.size:
+        return
+    start = segment.offsets.floor_position(max(segment.size - _RECENT_BYTES, 0)).position
+    found: dict[int, list[BatchMetadata]] = {}
+    for _, header in batch_scan.walk(segment.open_file(), start, segment.size):
+        entry = producers.entries.get(header.producer_id)
+        if entry is not None and not header.is_control and header.producer_epoch == entry.epoch:
+            batch = BatchMetadata(
+                header.last_sequence,
+                header.last_offset,
+                header.last_offset_delta,
+                header.max_timestamp,
+            )
+            found.setdefault(header.producer_id, []).append(batch)
+    for producer_id, batches in found.items():
+        producers.entries[producer_id].recall(batches)

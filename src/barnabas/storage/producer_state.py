@@ -208,6 +208,9 @@ class ProducerStates:
 
     def complete(self, txn: CompletedTxn) -> None:
         """Keeps an ended transaction unstable until its marker is below the high watermark."""
+        # Consumers read committed data below the last stable offset. A marker above the high
+        # watermark may still be lost with the leader, so its transaction must not count as ended
+        # yet.
         latest = next(reversed(self._unreplicated), NO_OFFSET)
         self._unreplicated[txn.first_offset] = txn.last_offset
         if txn.first_offset < latest:
@@ -228,6 +231,8 @@ class ProducerStates:
 
     def stable_offset_after(self, txn: CompletedTxn) -> int:
         """Returns the last stable offset after `txn` is stable, for its index entry."""
+        # Kafka stores this offset in the index entry: a search for aborted transactions ends at an
+        # entry whose last stable offset is past the range.
         others = [first for pid, first in self._open_txns.items() if pid != txn.producer_id]
         return min(others, default=txn.last_offset + 1)
 

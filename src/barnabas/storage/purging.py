@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from barnabas.model.clock import Clock
+from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names
 from barnabas.storage.errors import storage_error
 from barnabas.storage.filesystem import FileSystem

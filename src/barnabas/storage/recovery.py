@@ -45,8 +45,12 @@ from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log import Log, LogParts
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.open_files import OpenFiles
-from barnabas.storage.producer_replay import remember_recent, replay_batch, restore_producers
-from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.producer_snapshot import (
+    SnapshotFiles,
+    remember_recent,
+    replay_batch,
+    restore_producers,
+)
 from barnabas.storage.producer_state import ProducerStates
 from barnabas.storage.segment import Segment
 from barnabas.storage.segment_list import SegmentList
@@ -242,6 +246,8 @@ class _Opening:
         suspects = self._suspects()
         first = suspects[0]
         self._report_gaps([s for s in self._segments if s.base_offset <= first.base_offset])
+        # Everything below the first suspect segment was synced. From there on producers, epochs and
+        # indexes are rebuilt from the batches, so that none of them refers to a lost batch.
         self._producers = restore_producers(self._snapshots, self._segments, first.base_offset)
         self._epochs.truncate_from_end(first.base_offset)
         self._end_offset = first.base_offset
@@ -252,6 +258,8 @@ class _Opening:
                     break
                 self._report_missing(self._end_offset, segment.base_offset)
             if segment is not first:
+                # The snapshot that rolling the segment has written: the file on disk may be
+                # incomplete.
                 self._snapshots.take(segment.base_offset, self._producers)
             good = self._recover_segment(segment)
             self._recovered.append(segment)
@@ -263,6 +271,8 @@ class _Opening:
                     self._set_aside_from(following)
                 segment.truncate_at(good, self._end_offset)
                 break
+        # Snapshots above the end contain batches that were dropped; a producer would be told that
+        # its lost batch is a duplicate.
         self._snapshots.remove_above(self._end_offset)
 
     def _suspects(self) -> list[Segment]:
@@ -348,6 +358,8 @@ class _Opening:
     def _recover_segment(self, segment: Segment) -> int:
         """Verifies one segment and rebuilds its indexes; returns the end of the valid part."""
         end = 0
+        # The kernel writes pages in any order, so an index may refer to bytes that the log file
+        # lacks.
         segment.reset_indexes()
         for position, header, batch in verified_batches(segment, self._end_offset):
             segment.note_batch(position, header.size, header.last_offset, header.max_timestamp)
@@ -383,10 +395,14 @@ class _Opening:
         start = max(params.log_start_offset, self._segments.first.base_offset)
         local.log_end_offset = end
         local.jitter_ms = params.jitter_ms
+        # Recovered segments are verified but not synced: until a flush has synced them, the next
+        # recovery must verify them again.
         local.recovery_point = min(params.recovery_point, end) if self._recovered else end
         local.mark_unflushed(s for s in self._recovered if s is not self._segments.active)
         self._epochs.truncate_from_end(end)
         self._epochs.truncate_from_start(start)
+        # The checkpoint may be older than the log. A low value is safe: a follower truncates by
+        # leader epoch and a leader advances it by the fetches of its ISR (KIP-101).
         high_watermark = max(start, min(params.high_watermark, end))
         self._producers.on_high_watermark(high_watermark)
         log = Log(

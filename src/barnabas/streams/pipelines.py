@@ -42,6 +42,7 @@ from barnabas.streams.topology import Topology
 
 RECORD_COLUMNS = ("key", "topic", "partition", "offset", "timestamp")
 """Columns of a decoded record other than its value; rows of a pipeline have them as `_key` etc."""
+TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 def topology_of(pipeline: definition.Pipeline) -> Topology:
@@ -53,7 +54,7 @@ def topology_of(pipeline: definition.Pipeline) -> Topology:
     for number, step in enumerate(pipeline.steps):
         node = _applied(node, f"steps[{number}]", partial(apply_step, step=step))
     with _errors_name("sink"):
-        sink = _sink(node, pipeline.sink)
+        sink = _sink(node, pipeline.sink, traced=_is_traced(pipeline))
     # Names of pipelines may have characters that names of topologies cannot have.
     name = "".join(char if char.isalnum() or char in "._-" else "_" for char in pipeline.name)
     return Topology(name, sink)
@@ -112,6 +113,8 @@ def _source_options(pipeline: definition.Pipeline) -> tuple[tuple[str, str], ...
         options["value.format"] = source.format
     if source.schema is not None:
         options["value.schema"] = source.schema
+    if source.format != RAW and _is_traced(pipeline):
+        options["includeHeaders"] = "true"  # rows of the format raw would get a visible column
     options.update(source.options)
     if pipeline.dead_letters is not None:
         options["on.decode.error"] = "dlq"
@@ -120,21 +123,26 @@ def _source_options(pipeline: definition.Pipeline) -> tuple[tuple[str, str], ...
     return tuple(options.items())
 
 
+def _is_traced(pipeline: definition.Pipeline) -> bool:
+    """Whether the records that the pipeline writes continue the traces of those that it reads."""
+    return str(pipeline.kafka.get("tracing.enable", "false")).lower() == "true"
+
+
 def _flat(frame: DataFrame) -> DataFrame:
     """Returns the fields of the value as columns; a value without fields stays one column."""
     fields = getattr(frame.schema["value"].dataType, "names", None)
     value = "value" if fields is None else "value.*"
     columns = [
         (sf.col(name).cast("string") if name == "key" else sf.col(name)).alias(f"_{name}")
-        for name in RECORD_COLUMNS
+        for name in (*RECORD_COLUMNS, *(["headers"] if "headers" in frame.columns else []))
     ]
     return frame.select(value, *columns)
 
 
-def _sink(node: TopologyNode, sink: definition.Sink) -> Sink:
+def _sink(node: TopologyNode, sink: definition.Sink, *, traced: bool) -> Sink:
     match sink:
         case definition.TopicSink():
-            records = _applied(node, "sink", partial(_records, sink=sink))
+            records = _applied(node, "sink", partial(_records, sink=sink, traced=traced))
             options = tuple(sink.options.items())
             return RecordSink(records, sink.topic, sink.mode, sink.guarantee, options)
         case definition.TableSink():
@@ -145,15 +153,18 @@ def _sink(node: TopologyNode, sink: definition.Sink) -> Sink:
             return SparkSink(own, sink.format, sink.mode, tuple(sink.options.items()))
 
 
-def _records(frame: DataFrame, sink: definition.TopicSink) -> DataFrame:
+def _records(frame: DataFrame, sink: definition.TopicSink, *, traced: bool) -> DataFrame:
     if sink.format == RAW:
         return frame
-    keyed = frame
+    added = {}
     if sink.key is not None:
-        keyed = frame.withColumn("__key", sf.expr(sink.key).cast("string"))
+        added["__key"] = sf.expr(sink.key).cast("string")
+    if traced and "_headers" in frame.columns:  # steps that aggregate rows have no such column
+        added["__headers"] = sf.filter("_headers", lambda header: header.key.isin(*TRACE_HEADERS))
     names = [name for name in frame.columns if not name.startswith("_")]
-    kept = keyed.select(*names, *(["__key"] if sink.key is not None else []))
-    return encode(kept, sink.format, columns=names).withColumnRenamed("__key", "key")
+    kept = frame.withColumns(added).select(*names, *added) if added else frame.select(*names)
+    encoded = encode(kept, sink.format, columns=names)
+    return encoded.withColumnsRenamed({name: name.removeprefix("__") for name in added})
 
 
 def _own_columns(frame: DataFrame) -> DataFrame:

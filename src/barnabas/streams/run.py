@@ -20,6 +20,7 @@ from barnabas.streams.windows import DurationLike, milliseconds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
     from barnabas.streams.engine.stage_query import StageQuery
 
@@ -116,8 +117,8 @@ class Running:
     """The running queries of a topology."""
 
     name: str
-    stages: list[Any] = field(default_factory=list)
-    queries: list[Any] = field(default_factory=list)
+    stages: "list[StageQuery]" = field(default_factory=list)
+    queries: "list[StreamingQuery]" = field(default_factory=list)
 
     @property
     def exception(self) -> Exception | None:
@@ -186,7 +187,7 @@ class Running:
             raise errors[0]
 
 
-def _batch_id(query: Any) -> int:
+def _batch_id(query: "StreamingQuery") -> int:
     progress = query.lastProgress
     return -1 if progress is None else int(progress["batchId"])
 
@@ -219,6 +220,7 @@ def stage_names(topology: Topology) -> list[str]:
 
 
 def _finish(query: Any, name: str, timeout: float | None) -> None:
+    # PySpark declares a timeout in whole seconds, but takes fractions.
     try:
         done = query.awaitTermination(timeout) if timeout is not None else _forever(query)
     except Exception as error:
@@ -233,7 +235,7 @@ def _finish(query: Any, name: str, timeout: float | None) -> None:
         raise failed_query(name, failure) from failure
 
 
-def _forever(query: Any) -> bool:
+def _forever(query: "StreamingQuery") -> bool:
     query.awaitTermination()
     return True
 

@@ -7,13 +7,12 @@ from barnabas.model.lazy_exports import lazy_exports, lazy_names
 if TYPE_CHECKING:
     from barnabas.testing.broker import Broker
     from barnabas.testing.cluster import Cluster
-    from barnabas.testing.external import ExternalKafka
-    from barnabas.testing.server import KafkaServer
+    from barnabas.testing.server import ExternalKafka, KafkaServer
 
 _HOMES = {
     "Broker": "barnabas.testing.broker",
     "Cluster": "barnabas.testing.cluster",
-    "ExternalKafka": "barnabas.testing.external",
+    "ExternalKafka": "barnabas.testing.server",
     "KafkaServer": "barnabas.testing.server",
 }
 

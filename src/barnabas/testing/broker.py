@@ -18,9 +18,9 @@ from barnabas.broker.app import Broker as BrokerApp
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import LocalError
-from barnabas.testing.clock import BrokerClock
 from barnabas.testing.faults import FaultInjector, InjectedFailure, SeenRequest, api_named
 from barnabas.testing.server import KafkaServer, unique_name
+from barnabas.testing.virtual_clock import BrokerClock
 from barnabas.wire.api_keys import ApiKey
 
 START_SECONDS = 30.0

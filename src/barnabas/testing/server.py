@@ -1,11 +1,15 @@
-"""Base of all test clusters: create topics, produce and read records."""
+"""Base of all test clusters: create topics, produce and read records.
+
+`ExternalKafka` is a cluster outside the test process (`--kafka-external`): it has these methods
+and rejects those that need the broker in the test process.
+"""
 
 import threading
 import uuid
 from collections.abc import Mapping
 
 import barnabas
-from barnabas.model.errors import DeadlineError
+from barnabas.model.errors import DeadlineError, LocalError
 from barnabas.model.record_metadata import RecordMetadata
 from barnabas.records.record import Record
 
@@ -142,3 +146,43 @@ def unique_name(prefix: str) -> str:
 
 def _bytes(value: bytes | str | None) -> bytes | None:
     return value.encode() if isinstance(value, str) else value
+
+
+_IN_PROCESS_ONLY = frozenset(
+    [
+        "clock",
+        "data_dir",
+        "fail",
+        "heal",
+        "pause",
+        "requests",
+        "restart",
+        "restore",
+        "resume",
+        "snapshot",
+    ]
+)
+
+
+class ExternalKafka(KafkaServer):
+    """A cluster given by its address; methods that need the broker in process raise an error."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        super().__init__()
+        self._bootstrap_servers = bootstrap_servers
+        first = bootstrap_servers.split(",")[0]
+        self.host, _, port = first.rpartition(":")
+        self.port = int(port)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return self._bootstrap_servers
+
+    def __getattr__(self, name: str) -> object:
+        if name in _IN_PROCESS_ONLY:
+            raise InProcessOnlyError(f"`{name}` needs a broker in the test process")
+        raise AttributeError(name)
+
+
+class InProcessOnlyError(LocalError, AttributeError):
+    """A test used a method of the in-process broker with an external cluster."""

@@ -1,9 +1,10 @@
 """Settings of the transaction coordinator, and protections that tests can disable."""
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
+
+from barnabas.model.config import ConfigValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class TransactionConfig:
     """Maximum of tombstones in one append, so that it stays below the batch size limit."""
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> Self:
+    def from_values(cls, values: ConfigValues) -> Self:
         """Returns the settings from the parsed values (`model.config_keys.transactions`)."""
         return cls(
             max_timeout_ms=values["transaction.max.timeout.ms"],

@@ -100,8 +100,11 @@ def decide_init(
     bump was lost.
     """
     expected = request.producer_id != NO_PRODUCER_ID
+    # Before the state: an outdated producer must be fenced, not told to retry.
     if expected and not _knows_producer_id(current, request):
         return FENCED
+    # The markers carry the current epoch. With a higher epoch assigned before all of them are
+    # written, partitions would reject the remaining ones.
     if current.state.is_prepared:
         return CONCURRENT
     if current.state is TransactionState.ONGOING:
@@ -200,6 +203,8 @@ def _verification_error(metadata: TransactionMetadata, request: AddPartitions) -
 
 def check_producer(current: Transition, producer_id: int, producer_epoch: int) -> Refuse | None:
     """Returns the refusal unless this is the current producer and its transaction may change."""
+    # The response to EndTxn has given the producer its next id already; that id becomes current
+    # when the markers are written.
     if current.state.is_prepared and producer_id == current.next_producer_id:
         return CONCURRENT
     if producer_id != current.producer_id:
@@ -241,9 +246,12 @@ def decide_end(
     next transaction. Without the bump the two cannot be distinguished, so a late EndTxn could end
     a later transaction.
     """
+    # The pending change decides which epoch is current, so no other check has a meaning yet.
     if metadata.pending is not None:
         return CONCURRENT
     current = metadata.current
+    # Before the checks of id and epoch, which a repetition fails: the decision has bumped the
+    # epoch.
     if _repeats_last(current, request):
         return _answer_repetition(current, request)
     if current.state.is_prepared and request.producer_id == current.next_producer_id:

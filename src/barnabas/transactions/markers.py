@@ -134,8 +134,11 @@ class MarkerTracker:
         if entry is None or not self._counts(entry, send):
             return
         marker_results = {partition: marker_result(error) for partition, error in results.items()}
+        # No reader can reach the records of a deleted partition, and waiting for its marker would
+        # block the producer forever.
         marker_results.update(dict.fromkeys(deleted, MarkerResult.WRITTEN))
         if MarkerResult.SUPERSEDED in marker_results.values():
+            # The new coordinator loads the decision from the log and sends all markers again.
             del self._entries[send.transactional_id]
             return
         for partition, result in marker_results.items():
@@ -172,6 +175,8 @@ class MarkerTracker:
             return False
         if entry.retry_at_ms is not None:
             return False
+        # Set before the append: results of several leaders may arrive before it is settled, and
+        # only one Complete record may be written.
         entry.completing = True
         return True
 
@@ -209,6 +214,8 @@ class MarkerTracker:
             return None
         self._attempts += 1
         deadline = now_ms + self._config.marker_timeout_ms
+        # A leader that never responds must not keep its partitions in flight: the transaction would
+        # never end.
         self._wake_by(deadline)
         partitions = tuple(sorted(entry.waiting))
         entry.in_flight.update(dict.fromkeys(partitions, (self._attempts, deadline)))

@@ -8,7 +8,6 @@ completion, are in `transaction_table`.
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from typing import Any
 
 from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers, coordinator_error
 from barnabas.model.error_codes import ErrorCode
@@ -39,6 +38,7 @@ from barnabas.transactions.requests import (
     InitProducerIdReply,
     ListTransactions,
     ListTransactionsReply,
+    Reply,
 )
 from barnabas.transactions.transaction_table import TransactionTable
 
@@ -86,7 +86,7 @@ class TransactionCoordinatorShard:
         """Applies one record of the log while loading; raises ProtocolError if it is invalid."""
         self._table.replay(key, value)
 
-    def load_complete(self, now_ms: int) -> CoordinatorOutcome[Any]:
+    def load_complete(self, now_ms: int) -> CoordinatorOutcome[Reply]:
         """Starts to serve; completes transactions that an earlier coordinator decided."""
         self._unavailable = ErrorCode.NONE
         self._schedule = scans.ScanSchedule(self._config, now_ms)
@@ -188,7 +188,7 @@ class TransactionCoordinatorShard:
         results: Mapping[TopicPartition, ErrorCode],
         now_ms: int,
         deleted: Set[TopicPartition] = frozenset(),
-    ) -> CoordinatorOutcome[Any]:
+    ) -> CoordinatorOutcome[Reply]:
         """Stores the results of some partitions of `send`; deleted partitions count as written."""
         if self._unavailable:
             return CoordinatorOutcome()

@@ -7,7 +7,6 @@ begins the change that completes the transaction. `decisions` and `scans` decide
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from typing import Any
 
 from barnabas.coordination.outcome import CoordinatorOutcome, CoordinatorRecord, SendMarkers
 from barnabas.model.error_codes import ErrorCode
@@ -24,9 +23,9 @@ from barnabas.transactions.metadata import (
     prepare_complete,
 )
 from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
-from barnabas.transactions.requests import InitProducerId, InitProducerIdReply
+from barnabas.transactions.requests import InitProducerId, InitProducerIdReply, Reply
 
-Work = tuple[tuple[TransactionAppend[Any], ...], tuple[SendMarkers, ...]]
+Work = tuple[tuple[TransactionAppend[Reply], ...], tuple[SendMarkers, ...]]
 """Appends for which no client waits, and markers to send."""
 
 
@@ -116,7 +115,7 @@ class TransactionTable:
             cause = "new producer" if isinstance(reply, InitProducerIdReply) else "client"
             self._stats.aborts["timeout" if reply is None else cause] += 1
 
-    def undo(self, append: TransactionAppend[Any], now_ms: int) -> None:
+    def undo(self, append: TransactionAppend[ReplyT], now_ms: int) -> None:
         """Reverts changes whose records were not committed."""
         for transactional_id in append.changes:
             self._undo(self._ids[transactional_id], now_ms)
@@ -143,7 +142,7 @@ class TransactionTable:
 
     # ------------------------------------------------------------------ markers and completion
 
-    def finish_decided(self, now_ms: int) -> CoordinatorOutcome[Any]:
+    def finish_decided(self, now_ms: int) -> CoordinatorOutcome[Reply]:
         """Returns, after loading, the markers of transactions that are already decided."""
         appends, markers = self._open_markers(self._ids.values(), now_ms)
         return CoordinatorOutcome(background=appends, markers=markers)
@@ -154,7 +153,7 @@ class TransactionTable:
         results: Mapping[TopicPartition, ErrorCode],
         deleted: Set[TopicPartition],
         now_ms: int,
-    ) -> tuple[TransactionAppend[Any], ...]:
+    ) -> tuple[TransactionAppend[Reply], ...]:
         """Stores results of a marker request; returns the completions that follow."""
         self._markers.record(send, results, deleted, now_ms)
         return self._completions([send.transactional_id], now_ms)
@@ -178,7 +177,7 @@ class TransactionTable:
 
     def _completions(
         self, transactional_ids: Iterable[str], now_ms: int
-    ) -> tuple[TransactionAppend[Any], ...]:
+    ) -> tuple[TransactionAppend[Reply], ...]:
         """Returns the Complete records of transactions with all markers."""
         finished = [self._ids[name] for name in self._markers.take_finished(transactional_ids)]
         return tuple(
@@ -188,11 +187,11 @@ class TransactionTable:
 
     # ------------------------------------------------------------------ timeouts and expiry
 
-    def abort_overdue(self, now_ms: int) -> list[TransactionAppend[Any]]:
+    def abort_overdue(self, now_ms: int) -> list[TransactionAppend[Reply]]:
         """Aborts the transactions that exceeded their timeout."""
         return [self.begin([planned]) for planned in scans.timed_out(self, now_ms)]
 
-    def forget_idle(self, now_ms: int) -> list[TransactionAppend[Any]]:
+    def forget_idle(self, now_ms: int) -> list[TransactionAppend[Reply]]:
         """Deletes expired ids in batches."""
         planned = scans.expired(self, self._config.id_expiration_ms, now_ms)
         size = self._config.expiry_batch_size

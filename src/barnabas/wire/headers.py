@@ -30,6 +30,7 @@ _NO_TAGS = 0
 # Plain numbers, because an enum member lookup costs more than the rest of a header.
 _CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
+_WITHOUT_CLIENT_ID = Struct(">hh").pack(_CONTROLLED_SHUTDOWN, 0)
 
 
 class RequestHeader:
@@ -84,11 +85,10 @@ def decode_request_header(view: memoryview) -> tuple[RequestHeader, int]:
     UNSUPPORTED_VERSION.
     """
     try:
-        api_key, api_version, correlation_id = _REQUEST.unpack_from(view)
-        if api_key == _CONTROLLED_SHUTDOWN and api_version == 0:
-            return RequestHeader(api_key, api_version, correlation_id), _REQUEST.size
+        if len(view) < _CLIENT_ID_START or view[:4] == _WITHOUT_CLIENT_ID:
+            return _decode_short_header(view)
+        api_key, api_version, correlation_id, length = _CLIENT_ID.unpack_from(view)
         client_id, pos = None, _CLIENT_ID_START
-        (length,) = _LENGTH.unpack_from(view, _REQUEST_BYTES)
         if length >= 0:
             stop = pos + length
             if stop > len(view):
@@ -99,6 +99,14 @@ def decode_request_header(view: memoryview) -> tuple[RequestHeader, int]:
     except (error, IndexError, UnicodeDecodeError) as problem:
         raise ProtocolError(f"request header: {problem}") from problem
     return RequestHeader(api_key, api_version, correlation_id, client_id), pos
+
+
+def _decode_short_header(view: memoryview) -> tuple[RequestHeader, int]:
+    """Reads the header of ControlledShutdown v0; any other frame is too short."""
+    api_key, api_version, correlation_id = _REQUEST.unpack_from(view)
+    if (api_key, api_version) != (_CONTROLLED_SHUTDOWN, 0):
+        _LENGTH.unpack_from(view, _REQUEST_BYTES)  # raises: the client id is missing
+    return RequestHeader(api_key, api_version, correlation_id), _REQUEST_BYTES
 
 
 def decode_response_header(view: memoryview, api_key: int, version: int) -> tuple[int, int]:

@@ -10,8 +10,8 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
+from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError, WatchEvent
 
 # Kafka's time: every broker has read a notification by then.

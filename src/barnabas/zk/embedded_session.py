@@ -104,6 +104,7 @@ class EmbeddedTree:
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
         self._check_readable()
+        # Before the lookup: `exists` also watches the creation of a missing node.
         self.watches.watch_data(path, watch)
         node = self._store.nodes.lookup(path)
         return node.stat() if node is not None else None
@@ -154,6 +155,8 @@ class EmbeddedTree:
 
     async def expire(self, *, reconnect: bool = True) -> None:
         """Ends the session on the server, then starts a new one as a client does."""
+        # The server deletes the ephemeral nodes before the client learns that its session has
+        # ended.
         await self._store.write(self._session_id, None)
         self._become(SessionState.LOST)
         deliver(self.watches.take_all())
@@ -192,6 +195,8 @@ def deliver(fired: list[tuple[Watch, WatchEvent]]) -> None:
     loop = asyncio.get_running_loop()
     for watch, event in fired:
         callback: Callable[[WatchEvent], None] = watch
+        # A watch may write to the tree again; called directly, it would run inside the commit of
+        # the write that fired it.
         loop.call_soon(callback, event)
 
 

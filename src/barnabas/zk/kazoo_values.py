@@ -10,7 +10,7 @@ from typing import Any
 from kazoo import exceptions as kazoo_errors
 from kazoo.protocol.states import EventType, KazooState
 
-from barnabas.model.clock import Clock
+from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import (
     BadVersionError,
     CheckOp,

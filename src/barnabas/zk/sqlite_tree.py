@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from barnabas.model.clock import Clock
+from barnabas.runtime.clock import Clock
 from barnabas.zk.embedded_session import EmbeddedTree, deliver
 from barnabas.zk.node_store import ChangeOrigin, NodeStore, StagedTree
 from barnabas.zk.sqlite_journal import SqliteJournal

@@ -12,8 +12,14 @@ from typing import Any, Self
 
 from barnabas.model.control import Endpoint, LeaderRecoveryState, LiveBroker
 from barnabas.model.errors import ProtocolError
-from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition, Uuid
-from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
+from barnabas.model.ids import (
+    ZERO_UUID,
+    BrokerId,
+    ReplicaAssignment,
+    Replicas,
+    TopicPartition,
+    Uuid,
+)
 
 
 def encode_json(value: Mapping[str, object]) -> bytes:

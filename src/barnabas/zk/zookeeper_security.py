@@ -1,9 +1,8 @@
 """Credentials and TLS settings of a session on ZooKeeper; imports no kazoo."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from barnabas.model.config import ConfigLookup
 from barnabas.model.errors import ConfigError
 
 
@@ -22,7 +21,7 @@ class ZooKeeperSecurity:
     set_acl: bool = False
 
     @classmethod
-    def of_broker(cls, value: Callable[[str], Any]) -> "ZooKeeperSecurity":
+    def of_broker(cls, value: ConfigLookup) -> "ZooKeeperSecurity":
         """Returns the security of a broker; raises ConfigError for settings that contradict."""
         found = cls.of_client(value)
         set_acl = value("zookeeper.set.acl")
@@ -32,7 +31,7 @@ class ZooKeeperSecurity:
         return replace(found, set_acl=set_acl)
 
     @classmethod
-    def of_client(cls, value: Callable[[str], Any]) -> "ZooKeeperSecurity":
+    def of_client(cls, value: ConfigLookup) -> "ZooKeeperSecurity":
         """Returns the credentials; raises ConfigError for settings that contradict.
 
         Clients write only below /consumers, which is open to all users.

@@ -6,7 +6,7 @@ import pytest
 
 from barnabas import Producer
 from barnabas.console.api_client import ApiClient
-from barnabas.console.security.principals import Principal, Role
+from barnabas.console.security.identity import Principal, Role
 
 
 @pytest.fixture

@@ -42,10 +42,16 @@ def test_memory_port_and_ctrl_c(broker, capsys):
         (["--login", "oidc"], "--login oidc needs --oidc-issuer and --oidc-client-id"),
         (["--role", "ada=king"], "role 'king' is unknown; roles are read, operate, admin"),
         (["-X", "acks.typo=1"], "acks.typo"),
+        (["-b", "nohost:abc"], "bootstrap.servers: 'nohost:abc' is not host:port"),
+        (["-b", "localhost:1,"], "bootstrap.servers: '' is not host:port"),
+        (["--audit-log", "/nonexistent/log"], "--audit-log /nonexistent/log: No such file"),
+        (["--schema-registry", "localhost:8081"], "--schema-registry"),
+        (["--zookeeper", ""], "--zookeeper"),
+        (["--metrics-url", "ftp://localhost"], "--metrics-url"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(options, text, capsys):
-    assert main(["console", "-b", "localhost:1", *options]) in (1, 2)
+    assert main(["console", "-b", "localhost:1", "--port", "0", *options]) in (1, 2)
     error = capsys.readouterr().err
     assert text in error
     assert len(error.splitlines()) == 1

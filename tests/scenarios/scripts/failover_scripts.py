@@ -35,7 +35,7 @@ def a_leader_dies_under_records_without_keys(w):
         producer.send(topic, b"first", partition=number)(20)
     with killed(w, leader(w, topic)):
         w.until(lambda: leaderless(w, topic) == [0])
-        w.wait(1.0)
+        w.wait(1.0)  # twice metadata.max.age.ms: the producer has asked for the leaders again
         outcomes = [w.error(lambda: producer.send(topic, b"v" * 100)(20)) for _ in range(8)]
     spread = w.spread(topic)
     return {"delivered": outcomes.count("none"), "avoided": spread[0] == 1}

@@ -14,7 +14,7 @@ from barnabas.cli.main import main
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sql_cases"
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(600),
 ]
 

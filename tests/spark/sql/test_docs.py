@@ -11,7 +11,7 @@ from barnabas.cli.nouns.sql_script import Printer, run_script
 GUIDE = Path(__file__).parents[3] / "docs" / "sql.md"
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(600),
 ]
 

@@ -29,7 +29,7 @@ KEYS = [f"c{n}" for n in range(6)]
 GRACE = 500
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(3600 if SOAK else 600),
 ]
 

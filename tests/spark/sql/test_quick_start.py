@@ -17,7 +17,7 @@ from barnabas.streams.sql.language.parser import parse_statement
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(600),
 ]
 RUN_SECONDS = 240

@@ -10,7 +10,7 @@ from barnabas.streams.sql.language.errors import SqlError
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(600),
 ]
 RUN_SECONDS = 240

@@ -15,7 +15,7 @@ from barnabas.testing import Broker
 EXAMPLES = Path(__file__).parents[3] / "examples" / "streams"
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(600),
 ]
 

@@ -28,7 +28,7 @@ KEYS = [f"c{n}" for n in range(CASES)]
 SCHEMA = "case string, v bigint, other string"
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(3600 if SOAK else 600),
 ]
 GENERATED = settings(

@@ -12,7 +12,7 @@ from barnabas.streams.testing import Fed
 
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(300),
 ]
 

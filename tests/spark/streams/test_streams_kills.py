@@ -24,7 +24,7 @@ CLICKS = 300
 START_SECONDS = 240
 pytestmark = [
     pytest.mark.faults,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(3600 if SOAK else 600),
 ]
 

@@ -14,7 +14,7 @@ MOST = 120
 GRACE = 500
 pytestmark = [
     pytest.mark.integration,
-    pytest.mark.xdist_group("spark"),
+    pytest.mark.xdist_group("spark-queries"),
     pytest.mark.timeout(3600 if SOAK else 600),
 ]
 GENERATED = settings(

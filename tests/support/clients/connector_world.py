@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from barnabas.clients.connector import ConsumerConnector, ConsumerTimeoutError
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.control import Endpoint
-from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ReplicaAssignment, TopicPartition, Uuid
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk import paths
 from barnabas.zk.sqlite_tree import EmbeddedStore

@@ -1,8 +1,7 @@
 """A broker and its topics in a ZooKeeper that does not run it, for consumers that look there."""
 
 from barnabas.model.control import Endpoint
-from barnabas.model.ids import Uuid
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ReplicaAssignment, Uuid
 from barnabas.zk import paths
 from barnabas.zk.kazoo_tree import connect
 from barnabas.zk.znodes import BrokerNode, TopicNode

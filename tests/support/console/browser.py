@@ -117,6 +117,17 @@ class Browser:
         self.press(f"//label[.//*[normalize-space(text())={_quoted(label)}]]", last=True)
         self.press(f'//*[@role="option" and normalize-space(.)={_quoted(option)}]')
 
+    def choose_file(self, path):
+        """Gives a file to the upload element of the page."""
+        found = '//input[@type="file"]'
+        self.wait(lambda: self.driver.find_elements("xpath", found))
+        self.driver.find_elements("xpath", found)[-1].send_keys(str(path))
+
+    def downloads(self, directory):
+        """Writes files that the page downloads to a directory."""
+        settings = {"behavior": "allow", "downloadPath": str(directory)}
+        self.driver.execute_cdp_cmd("Page.setDownloadBehavior", settings)
+
     def _visible(self, kind, selector, last=False):
         found = [item for item in self.driver.find_elements(kind, selector) if item.is_displayed()]
         return found[-1 if last else 0] if found else None

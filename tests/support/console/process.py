@@ -44,8 +44,10 @@ class ConsoleProcess:
         return json.loads(content) if content else None
 
     def stop(self):
+        """Ends the process; fails if it has written a traceback."""
         self.process.terminate()
         self.process.wait(20)
         self._drain.join(5)
         self.process.stdout.close()
         self.process.stderr.close()
+        assert "Traceback" not in self.errors, self.errors

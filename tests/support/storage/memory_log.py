@@ -94,9 +94,9 @@ class MemoryLog:
     def aborted_transactions(self, start, end_exclusive):
         return [item for item in self.aborted if start <= item[1] < end_exclusive]
 
-    def offset_for_timestamp(self, timestamp):
+    def offset_for_timestamp(self, timestamp, start_offset=0):
         for entry in self.entries:
-            if entry.timestamp_ms >= timestamp:
+            if entry.timestamp_ms >= timestamp and entry.offset >= start_offset:
                 return entry.timestamp_ms, entry.offset, entry.epoch
         return None
 

@@ -119,6 +119,33 @@ async def test_pages_are_joined(cluster, admin):
     assert requests[1].cursor == Cursor("t", 2)
 
 
+async def test_answered_names_are_not_sent_again(cluster, admin):
+    pages = iter([page("a", [0], Cursor("b", 0)), page("b", [0], Cursor("c", 0)), page("c", [0])])
+    cluster.on(DescribeTopicPartitionsRequest, lambda *_: next(pages))
+    assert len((await admin.describe_topics(["c", "a", "b"])).ok) == 3
+    requests = [request for _, request in cluster.asked(DescribeTopicPartitionsRequest)]
+    sent = [[topic.name for topic in request.topics] for request in requests]
+    assert sent == [["a", "b", "c"], ["b", "c"], ["c"]]
+
+
+async def test_all_topics_are_described_page_by_page(cluster, admin):
+    pages = iter([page("a", [0], Cursor("a", 1)), page("a", [1])])
+    cluster.on(DescribeTopicPartitionsRequest, lambda *_: next(pages))
+    (found,) = (await admin.describe_topics(None)).check().values()
+    assert (found.name, [item.partition for item in found.partitions]) == ("a", [0, 1])
+    requests = [request for _, request in cluster.asked(DescribeTopicPartitionsRequest)]
+    assert [(request.topics, request.cursor) for request in requests] == [
+        ([], None),
+        ([], Cursor("a", 1)),
+    ]
+
+
+async def test_metadata_describes_all_topics_of_older_brokers(cluster, admin):
+    cluster.topics = {"t": [1, 2], "u": [1]}
+    found = (await admin.describe_topics(None)).check()
+    assert {name: len(item.partitions) for name, item in found.items()} == {"t": 2, "u": 1}
+
+
 async def test_metadata_describes_where_pages_are_not_served(cluster, admin):
     cluster.topics = {"t": [1, 2]}
     results = await admin.describe_topics(["t", "nope"])

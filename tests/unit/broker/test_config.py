@@ -48,3 +48,10 @@ def test_log_dirs_win_over_log_dir():
 def test_a_broker_that_nobody_could_connect_to():
     with pytest.raises(ConfigError, match=r"max\.connections\.per\.ip=0: no client can connect"):
         BrokerConfig.parse({"max.connections.per.ip": 0})
+
+
+def test_the_representation_has_no_secrets():
+    """Tracebacks with local variables print it."""
+    config = BrokerConfig.parse({"ssl.key.password": "hunter2", "broker.id": 3})
+    assert "hunter2" not in repr(config)
+    assert "ssl.key.password" in repr(config)

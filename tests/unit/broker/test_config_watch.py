@@ -52,7 +52,7 @@ async def test_what_is_there_is_read_at_start(world):
     assert world.layers.broker_value("num.partitions") == 7
     assert world.layers.broker_value("message.max.bytes") == 9
     world.watch.start()
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)  # time for what must not happen
     assert world.changes == []
 
 

@@ -5,21 +5,20 @@ import gc
 import itertools
 import sys
 import threading
+import weakref
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
 from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
+from barnabas.broker.duplicate_elements import merge_duplicates, merge_fetch
 from barnabas.broker.handler import Handler
-from barnabas.broker.large_requests import (
-    LIMITED_ARRAYS,
-    SLICE,
-    SPARE_ELEMENTS,
-    LargeRequests,
-    merge_duplicates,
-    merge_fetch,
-)
+from barnabas.broker.large_requests import LargeRequests
+from barnabas.broker.request_limits import ANSWERED_FACTOR, SPARE_ELEMENTS, element_limit
+from barnabas.broker.request_slices import SLICED
+from barnabas.model.error_codes import ErrorCode
 from barnabas.net.refusal import Refusal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
@@ -36,9 +35,21 @@ from barnabas.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from barnabas.wire.registry import request_class
+from barnabas.wire.messages.produce import (
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
 
 TOPICS = 12_000
+
+
+def far_above(api):
+    """Elements of a request that is closed instead of answered with an error."""
+    return ANSWERED_FACTOR * element_limit(api, known_partitions=1) + 1
 
 
 class World:
@@ -49,7 +60,9 @@ class World:
         self.turns = 0
         self.interpreter_settings = set()
         self.connection = SimpleNamespace(
-            received_ns=0, refuse=lambda *reason: self.refused.append(reason)
+            received_ns=0,
+            stream=SimpleNamespace(peer=("h", 1)),
+            refuse=lambda *reason: self.refused.append(reason),
         )
         handlers = [
             Handler(api, (version, version), handle),
@@ -94,7 +107,8 @@ async def test_a_large_request_is_served_in_slices_with_turns_of_the_loop_betwee
     asked = [f"topic-{number}" for number in range(TOPICS)]
     reply = await world.call(MetadataRequest([MetadataRequestTopic(name=name) for name in asked]))
     assert names_of(reply, 9) == asked
-    assert [size for size, _ in seen] == [SLICE] * (TOPICS // SLICE)
+    slice_size = SLICED[ApiKey.METADATA][0].size
+    assert [size for size, _ in seen] == [slice_size] * (TOPICS // slice_size)
     turns = [turn for _, turn in seen]
     assert all(later > earlier for earlier, later in itertools.pairwise(turns))
 
@@ -138,15 +152,15 @@ async def test_a_fetch_that_repeats_a_partition_is_served_once():
 
 async def test_a_fetch_of_far_more_partitions_than_there_are_is_refused():
     world = World(ApiKey.FETCH, 12, lambda *_: pytest.fail("was served"))
-    partitions = [FetchPartition(number) for number in range(SPARE_ELEMENTS + 100)]
+    partitions = [FetchPartition(number) for number in range(far_above(ApiKey.FETCH))]
     await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
     assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
 
 
-@pytest.mark.parametrize("topics", [SPARE_ELEMENTS + 100, 1])
+@pytest.mark.parametrize("topics", [far_above(ApiKey.OFFSET_COMMIT), 1])
 async def test_a_commit_of_far_more_partitions_than_there_are_is_refused(topics):
     world = World(ApiKey.OFFSET_COMMIT, 8, lambda *_: pytest.fail("was served"))
-    each = (SPARE_ELEMENTS + 100) // topics
+    each = far_above(ApiKey.OFFSET_COMMIT) // topics
     partitions = [OffsetCommitRequestPartition(number) for number in range(each if each > 1 else 0)]
     commit = OffsetCommitRequest(
         topics=[OffsetCommitRequestTopic("t", partitions=partitions)] * topics
@@ -168,7 +182,9 @@ async def test_the_thread_frees_the_objects_of_a_request(monkeypatch, served):
             threads.add(threading.current_thread().name)
 
     def decode(*_):
-        partitions = [FetchPartition(number) for number in range(10 if served else 20_000)]
+        partitions = [
+            FetchPartition(number) for number in range(10 if served else far_above(ApiKey.FETCH))
+        ]
         return FetchRequest(topics=[FetchTopic(Witness("t"), partitions=partitions)])
 
     world = World(ApiKey.FETCH, 12, lambda *_: FetchResponse())
@@ -183,14 +199,55 @@ async def test_the_thread_frees_the_objects_of_a_request(monkeypatch, served):
     assert name.startswith("barnabas-large-requests")
 
 
-@pytest.mark.parametrize("api", LIMITED_ARRAYS)
-def test_the_limited_arrays_exist(api):
-    for path in LIMITED_ARRAYS[api]:
-        made = request_class(int(api))
-        for name in path:
-            kinds = {field: kind for field, kind, *_ in made.FIELDS}
-            assert kinds[name].startswith("["), path
-            made = getattr(sys.modules[made.__module__], kinds[name].strip("[]"), None)
+def produce_request(acks, partitions):
+    data = [PartitionProduceData(number, bytes(61)) for number in range(partitions)]
+    return ProduceRequest(acks=acks, topic_data=[TopicProduceData("t", partition_data=data)])
+
+
+def partitions_of(reply):
+    frame = memoryview(b"".join(bytes(part) for part in reply.parts))[4:]
+    _, position = decode_response_header(frame, 0, 9)
+    (topic,) = ProduceResponse.decode(frame, 9, position).responses
+    return topic.partition_responses
+
+
+async def test_slices_that_wait_are_answered_together():
+    """A Produce waits for its followers; the slices after it are served meanwhile."""
+    waiting = []
+
+    def handle(ctx, request):
+        (topic,) = request.topic_data
+        answers = [PartitionProduceResponse(data.index) for data in topic.partition_data]
+        deferred = ctx.defer(pipelined=True)
+        waiting.append(
+            partial(
+                deferred.respond,
+                ProduceResponse([TopicProduceResponse("t", partition_responses=answers)]),
+            )
+        )
+        if len(waiting) == slices:
+            for respond in reversed(waiting):
+                asyncio.get_running_loop().call_soon(respond)
+        return deferred
+
+    partitions = 2_000
+    slices = partitions // SLICED[ApiKey.PRODUCE][0].size
+    world = World(ApiKey.PRODUCE, 9, handle)
+    reply = await world.call(produce_request(-1, partitions))
+    assert len(waiting) == slices
+    assert [one.index for one in partitions_of(reply)] == list(range(partitions))
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+async def test_a_produce_above_the_limit_gets_a_response_only_if_it_expects_one(acks):
+    world = World(ApiKey.PRODUCE, 9, lambda *_: pytest.fail("was served"))
+    reply = await world.call(produce_request(acks, element_limit(ApiKey.PRODUCE, 1) + 1))
+    if acks:
+        codes = {one.error_code for one in partitions_of(reply)}
+        assert codes == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+    else:
+        assert reply.parts is None
+        assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
 
 
 async def test_a_malformed_large_request_closes_its_connection():
@@ -198,6 +255,26 @@ async def test_a_malformed_large_request_closes_its_connection():
     request = MetadataRequest([MetadataRequestTopic(name="")] * 500_000)
     await world.call(request)
     assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+
+
+async def test_a_refused_request_leaves_no_reference_to_its_frame():
+    world = World(ApiKey.METADATA, 9, lambda *_: pytest.fail("was served"))
+    request = MetadataRequest([MetadataRequestTopic(name="")] * 500_000)
+    header = RequestHeader(request.API_KEY, world.version, 7, "client")
+    frame = memoryview(b"".join(encode_request(header, request)))[4:]
+    watched = weakref.ref(frame)
+    gc.disable()
+    try:
+        world.dispatch(world.connection, frame)
+        del frame
+        await world.dispatch.drain(60)
+        while watched() is not None and world.turns < 1_000:
+            await asyncio.sleep(0)  # the thread may still be about to drop its last references
+            world.turns += 1
+        assert world.refused
+        assert watched() is None
+    finally:
+        gc.enable()
 
 
 def test_the_last_mention_of_a_partition_counts():

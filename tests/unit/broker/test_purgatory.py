@@ -64,7 +64,7 @@ def test_a_change_of_any_key_completes_once(purgatory, timers):
     timers.fire_all()
     assert op.finished == [False]
     assert len(purgatory) == 0
-    assert not purgatory.watches("a")
+    assert "a" not in purgatory.watched
 
 
 def test_the_deadline_completes_what_nothing_else_did(purgatory, timers):

@@ -115,3 +115,39 @@ def test_key_values():
     for text in ("nonsense", "=x"):
         with pytest.raises(ConfigError, match="KEY=VALUE"):
             key_values([text], "-X")
+
+
+@pytest.mark.parametrize("name", ["SOAK", "HOME", "BENCH_PEER", "KAFKA_JARS", "VERSION", "X"])
+def test_unrelated_variables_are_ignored(resolve, name):
+    assert resolve({f"BARNABAS_{name}": "1"}) == resolve()
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("BOOTSTRAP_SERVER", "BOOTSTRAP_SERVERS"),
+        ("SECURITY_PROTOCL", "SECURITY_PROTOCOL"),
+        ("LOG_LEVL", "LOG_LEVEL"),
+        ("PROFIL", "PROFILE"),
+    ],
+)
+def test_a_variable_that_looks_like_a_typo_is_named(resolve, typo, meant):
+    with pytest.raises(ConfigError, match=f"BARNABAS_{typo} is not .* BARNABAS_{meant}"):
+        resolve({f"BARNABAS_{typo}": "x"})
+
+
+def test_a_key_of_any_client_is_read_from_the_environment(resolve):
+    assert resolve({"BARNABAS_LINGER_MS": "7"})["linger.ms"] == "7"
+
+
+def test_arguments_may_refer_to_secrets(resolve, monkeypatch, tmp_path):
+    monkeypatch.setenv("PASSWORD", "from the environment")
+    (tmp_path / "secrets").write_text("user=from a file")
+    settings = resolve(
+        properties=[
+            "sasl.password=${env:PASSWORD}",
+            f"sasl.username=${{file:{tmp_path}/secrets:user}}",
+        ]
+    )
+    assert settings["sasl.password"] == "from the environment"
+    assert settings["sasl.username"] == "from a file"

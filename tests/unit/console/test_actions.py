@@ -47,8 +47,9 @@ ACTIONS = [
     cluster.abort_transaction(HANGING),
     cluster.create_acl(ACL),
     cluster.delete_acl(ACL),
-    cluster.set_quota("ada", "<default>", "producer_byte_rate", 10.0),
-    cluster.set_quota("ada", None, "producer_byte_rate", None),
+    cluster.set_quotas({"user": "ada", "client_id": "<default>"}, {"producer_byte_rate": 10.0}),
+    cluster.set_quotas({"user": "ada"}, {"producer_byte_rate": None, "consumer_byte_rate": None}),
+    cluster.set_quotas({"ip": "127.0.0.1"}, {"connection_creation_rate": 5.5}),
     groups.delete_group("billing"),
     groups.delete_group("billing", "zk:2181"),
     groups.remove_member("billing", "m-1", static=False),
@@ -107,3 +108,9 @@ def test_the_program_has_imports_and_the_address():
         "with Admin({'bootstrap.servers': 'h:1'}) as admin:",
         "    admin.delete_records({TopicPartition('orders', 2): 40}).check()",
     ]
+
+
+def test_a_quota_keeps_all_digits():
+    action = cluster.set_quotas({"user": "ada", "ip": None}, {"producer_byte_rate": 12345678.0})
+    assert "producer_byte_rate=12345678" in action.cli
+    assert action.body == {"user": "ada", "values": {"producer_byte_rate": 12345678.0}}

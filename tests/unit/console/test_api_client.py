@@ -8,10 +8,10 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from barnabas.console.api.errors import UnexpectedErrors, add_error_handlers
-from barnabas.console.api.sse import event_stream
+from barnabas.console.api.routing import event_stream
 from barnabas.console.api_client import ApiCallError, ApiClient
 from barnabas.console.security.guard import PRINCIPAL
-from barnabas.console.security.principals import Principal, Role
+from barnabas.console.security.identity import Principal, Role
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, UnavailableError
 

@@ -1,13 +1,16 @@
-"""The check whether a broker can be reached, and slashes in group ids."""
+"""Checks whether a broker can be reached, their use in reads and pages; slashes in group ids."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 from fastapi import FastAPI
 
-from barnabas.console.api.slashes import EncodedSlashes, GroupName
+from barnabas.console.api.routing import EncodedSlashes, GroupName
 from barnabas.console.cluster_link import ClusterLink
+from barnabas.console.models.cluster import ConnectionState
+from barnabas.console.services.connection import ConnectionService
 from barnabas.model.errors import DeadlineError, UnavailableError
 
 
@@ -54,6 +57,44 @@ async def test_the_reason_is_the_cause_of_the_deadline():
         await link.check_reachable()
     link.fake.error = None
     await link.check_reachable()
+
+
+async def test_a_read_ends_when_the_cluster_becomes_unreachable(monkeypatch):
+    monkeypatch.setattr("barnabas.console.cluster_link._CHECK_INTERVAL_S", 0)
+    link = FakeLink()
+    await link.check_reachable()
+    link.fake.error = UnavailableError("cannot connect")
+    read = asyncio.ensure_future(asyncio.Event().wait())
+    with pytest.raises(UnavailableError, match=r"^cannot connect$"):
+        await link.while_reachable(read)
+    await asyncio.sleep(0)
+    assert read.cancelled()
+
+
+async def test_a_slow_read_of_a_reachable_cluster_is_awaited(monkeypatch):
+    monkeypatch.setattr("barnabas.console.cluster_link._CHECK_INTERVAL_S", 0)
+    link = FakeLink()
+    released = asyncio.Event()
+    read = asyncio.ensure_future(link.while_reachable(released.wait()))
+    while link.fake.calls < 2:
+        await asyncio.sleep(0)
+        link.now_s += 60
+    released.set()
+    assert await read
+
+
+async def test_the_connection_is_told_when_it_changes(monkeypatch):
+    monkeypatch.setattr("barnabas.console.services.connection.CHECK_INTERVAL_S", 0)
+    link = FakeLink()
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    changes = ConnectionService(link, lambda: at).changes()
+    assert await anext(changes) == ConnectionState(reachable=True)
+    link.fake.error = UnavailableError("cannot connect")
+    lost = ConnectionState(reachable=False, last_answer=at, message="cannot connect")
+    assert await anext(changes) == lost
+    link.fake.error = None
+    assert await anext(changes) == ConnectionState(reachable=True)
+    await changes.aclose()
 
 
 @pytest.mark.parametrize("group", ["a/b", "orders/events", "%2F", "plain", "ü/ü"])

@@ -57,8 +57,7 @@ async def test_a_role_that_is_too_low_is_named():
 
 
 async def test_a_session_needs_its_csrf_token_for_changes():
-    from barnabas.console.security.principals import Principal, Role
-    from barnabas.console.security.sessions import COOKIE
+    from barnabas.console.security.identity import COOKIE, Principal, Role
 
     api = api_of(host="0.0.0.0", login="scram")
     token = api.state.console.sessions.create(Principal("ada", Role.READ))

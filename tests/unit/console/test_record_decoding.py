@@ -8,10 +8,14 @@ import fastavro
 import httpx
 import pytest
 
-from barnabas.console.services.records.decoding import RecordDecoder
+from barnabas.console.services.records.decoding import (
+    RecordDecoder,
+    decode_bytes,
+    encode_bytes,
+    visible,
+)
 from barnabas.console.services.records.log_entries import EntryBatch, LogEntry
 from barnabas.console.services.records.schema_registry import SchemaRegistry
-from barnabas.console.services.records.text_views import decode_bytes, encode_bytes, visible
 
 SCHEMA = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]}
 

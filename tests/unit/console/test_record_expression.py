@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.console.services.records.expression import Expression, ExpressionError
-from barnabas.console.services.records.patterns import BoundedPattern, PatternError
+from barnabas.console.services.records.predicates import BoundedPattern, PatternError
 
 RECORD = {
     "key": "customer-7",
@@ -80,7 +80,7 @@ def test_loops_are_bounded():
 
 
 def test_a_pattern_that_takes_too_long_is_an_error(monkeypatch):
-    monkeypatch.setattr("barnabas.console.services.records.patterns.TIME_LIMIT_S", 0.005)
+    monkeypatch.setattr("barnabas.console.services.records.expression.TIME_LIMIT_S", 0.005)
     with pytest.raises(PatternError, match="took longer"):
         BoundedPattern(r"(a|aa)+$").found_in("a" * 60 + "b")
     with pytest.raises(PatternError, match="not a regular expression"):

@@ -2,7 +2,7 @@
 
 import json
 
-from barnabas.console.services.sql_definitions import StatementReader
+from barnabas.console.services.sql import StatementReader
 
 
 def document(statement, name=None, query=None, replaces=None):

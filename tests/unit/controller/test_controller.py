@@ -256,7 +256,7 @@ async def test_suspended_controller_does_nothing_until_it_is_connected_again(clu
     node = cluster.nodes[1]
     node.tree.suspend()
     await cluster.admin.create_topic("t", {0: (1,)})
-    await asyncio.sleep(0.03)
+    await asyncio.sleep(0.03)  # time for what must not happen
     assert await cluster.state("t") is None
     node.tree.resume()
     await cluster.wait_for_leader("t", 1)
@@ -292,7 +292,7 @@ async def test_deletion_goes_on_under_the_next_controller(cluster):
     await cluster.admin.create_topic("t", {0: (2,)})
     await cluster.wait_for_leader("t", 2)
     await cluster.admin.delete_topic("t")
-    await asyncio.sleep(0.02)
+    await asyncio.sleep(0.02)  # time for what must not happen
     assert not await gone(cluster, "t")
     cluster.broker(2).fail_deletes = False
     await cluster.kill(1)
@@ -310,7 +310,7 @@ async def test_topic_created_without_a_controller_is_found(cluster):
 async def test_topic_whose_replicas_are_all_dead_waits_for_one(cluster):
     await cluster.start(1)
     await cluster.admin.create_topic("t", {0: (2, 3)})
-    await asyncio.sleep(0.02)
+    await asyncio.sleep(0.02)  # time for what must not happen
     assert await cluster.state("t") is None
     await cluster.add(3)
     await cluster.wait_for_leader("t", 3)
@@ -400,7 +400,7 @@ async def test_requests_queued_when_the_epoch_ends_are_rejected(cluster):
     node.tree.suspend()
     await asyncio.sleep(0)
     request = asyncio.create_task(node.controller.list_reassignments())
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)  # time for what must not happen
     assert not request.done()
     await node.tree.expire(reconnect=False)
     await cluster.wait(lambda: cluster.nodes[2].controller.is_active)

@@ -43,5 +43,5 @@ async def test_work_of_an_ended_epoch_is_dropped_and_does_not_suppress_the_next_
     new.submit("topics", work("new"))
     new.submit("topics", work("again"))
     events.resume()
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)  # also time for what must not happen
     assert done == ["new"]

@@ -29,8 +29,7 @@ from barnabas.controller.machines.states import (
     next_deletion_step,
 )
 from barnabas.model.control import AlterPartitionChange, LeaderRecoveryState
-from barnabas.model.ids import ZERO_UUID, TopicPartition
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ZERO_UUID, ReplicaAssignment, TopicPartition
 
 T0, T1, T2 = (TopicPartition("t", p) for p in range(3))
 R = ReplicaStatus
@@ -90,6 +89,12 @@ def test_complete_when_all_targets_are_in_sync():
 def test_target_problems(target, bad):
     problem = target_problem(ReplicaAssignment((1, 2)), target, {3})
     assert (problem is not None) == bad
+
+
+def test_a_target_with_more_replicas_than_brokers_is_not_printed():
+    problem = target_problem(ReplicaAssignment((1, 2)), tuple(range(100_000)), {3})
+    assert problem is not None
+    assert problem[1] == "100000 replicas are more than the 3 brokers"
 
 
 @pytest.mark.parametrize(

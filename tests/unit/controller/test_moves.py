@@ -10,8 +10,7 @@ from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.control import AlterPartitionChange
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import ZERO_UUID, TopicPartition
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ZERO_UUID, ReplicaAssignment, TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.znodes import PartitionListNode, ReassignPartitionsNode
 

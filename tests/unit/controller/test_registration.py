@@ -76,6 +76,7 @@ async def test_restarted_broker_waits_for_its_old_session_to_end(store):
     await BrokerRegistration(old, 1, lambda: NODE).register()
     again = BrokerRegistration(store.session(), 1, lambda: NODE, wait_s=5)
     waiting = asyncio.create_task(again.register())
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)  # time for what must not happen
+    assert not waiting.done()
     await old.close()
     assert await waiting > 0

@@ -7,8 +7,7 @@ import pytest
 from barnabas.controller.registration import ensure_roots
 from barnabas.controller.topic_admin import TopicAdmin, new_topic_id
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import ZERO_UUID
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ZERO_UUID, ReplicaAssignment
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk import paths
 from barnabas.zk import tree as tree_port

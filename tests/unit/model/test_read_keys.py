@@ -32,8 +32,9 @@ SERVER = (
     "net",
     "records",
     "security",
+    "runtime",
 )
-CLIENT = ("clients", "admin", "net")
+CLIENT = ("clients", "admin", "net", "runtime")
 WITHOUT_EFFECT = ("Accepted for compatibility", "PEM is the only supported format.")
 TABLES = {
     "producer": (PRODUCER_KEYS, CLIENT),

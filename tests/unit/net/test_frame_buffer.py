@@ -1,7 +1,11 @@
 """Frames that did not come whole: memory as bytes arrive, and the same memory for the next."""
 
+import errno
+import mmap
+
 import pytest
 
+from barnabas.net import frame_buffer
 from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, SpareBuffer
 
 LARGE = STEP_BYTES - 100
@@ -48,3 +52,39 @@ def test_memory_that_somebody_looks_into_is_not_used_again():
     frame.give_back(spare)
     received(LARGE, spare, fill=2)
     assert bytes(records) == b"\x01" * 10
+
+
+def test_a_large_frame_grows_by_one_step_at_a_time():
+    frame = FrameBuffer(100 * STEP_BYTES, memoryview(b""), SpareBuffer())
+    for steps in range(1, 5):
+        assert (frame.allocated, len(frame.free_space())) == (steps * STEP_BYTES, STEP_BYTES)
+        frame.received(STEP_BYTES)
+        assert (frame.full, frame.next_step) == (True, STEP_BYTES)
+        frame.grow()
+
+
+def test_a_system_that_cannot_resize_a_mapping_copies_it(monkeypatch):
+    class FixedMapping(mmap.mmap):
+        def resize(self, _):
+            raise SystemError("mmap: resizing not available--no mremap()")
+
+    monkeypatch.setattr(frame_buffer.mmap, "mmap", FixedMapping)
+    size = 2 * STEP_BYTES + 10
+    assert bytes(received(size, SpareBuffer()).take()) == b"\x01" * size
+
+
+def test_a_frame_without_memory_raises_a_memory_error(monkeypatch):
+    class Exhausted(mmap.mmap):
+        def resize(self, _):
+            raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(frame_buffer.mmap, "mmap", Exhausted)
+    with pytest.raises(MemoryError):
+        received(2 * STEP_BYTES, SpareBuffer())
+
+    def exhausted(*_, **__):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    monkeypatch.setattr(frame_buffer.mmap, "mmap", exhausted)
+    with pytest.raises(MemoryError):
+        FrameBuffer(2 * STEP_BYTES, memoryview(b""), SpareBuffer())

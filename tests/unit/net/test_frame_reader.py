@@ -56,7 +56,8 @@ class Harness:
         while self.stream.data:
             assert self.reader.receive()
             found += self.taken()
-            self.reader.settle(answered=True)
+            if self.reader.settle():
+                self.reader.release()
         return found
 
 
@@ -72,7 +73,7 @@ def test_frames_that_were_not_taken_survive_the_scratch_buffer():
     harness = Harness(frame(b"one") + frame(b"two") + frame(b"three")[:5])
     harness.reader.receive()
     assert harness.taken(at_most=1) == [b"one"]
-    harness.reader.settle(answered=True)
+    harness.reader.settle()
     harness.host.scratch[:100] = bytes(100)  # another connection's turn
     assert harness.reader.holds_frames
     harness.reader.reread()
@@ -84,7 +85,7 @@ def test_the_start_of_a_size_is_kept_and_is_no_frame():
     harness = Harness(frame(b"one")[:3])
     harness.reader.receive()
     assert harness.taken() == []
-    harness.reader.settle(answered=True)
+    harness.reader.settle()
     assert harness.reader.holds_bytes
     assert not harness.reader.holds_frames
     harness.stream.data = frame(b"one")[3:]
@@ -95,11 +96,11 @@ def test_a_large_frame_holds_its_share_of_the_budget_until_it_is_answered():
     harness = Harness(frame(bytes(STEP_BYTES)))
     harness.reader.receive()
     harness.taken()
-    harness.reader.settle(answered=True)
+    harness.reader.settle()
     assert harness.host.budget.used == STEP_BYTES
     harness.reader.receive()
     assert harness.taken() == [bytes(STEP_BYTES)]
-    harness.reader.settle(answered=False)
+    harness.reader.settle()
     assert harness.host.budget.used == STEP_BYTES
     harness.reader.release()
     assert harness.host.budget.used == 0

@@ -9,8 +9,12 @@ from support.records.bombs import MIB, bombs, zstd_bomb
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
-from barnabas.records.compression import XERIAL_HEADER, compress, decompress
-from barnabas.records.errors import DecompressedTooLargeError
+from barnabas.records.compression import (
+    XERIAL_HEADER,
+    DecompressedTooLargeError,
+    compress,
+    decompress,
+)
 
 COMPRESSING = [codec for codec in Codec if codec != Codec.NONE]
 DATA = b"".join(b"record number %d " % index for index in range(10_000))

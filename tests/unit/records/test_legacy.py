@@ -8,8 +8,7 @@ import pytest
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec, TimestampType
 from barnabas.records.arrow import take_arrow
-from barnabas.records.compression import compress
-from barnabas.records.errors import DecompressedTooLargeError
+from barnabas.records.compression import DecompressedTooLargeError, compress
 from barnabas.records.reader import FetchDecoder, decode_records
 
 pytestmark = pytest.mark.usefixtures("hot")

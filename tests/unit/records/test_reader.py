@@ -6,7 +6,7 @@ from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch, control_batch
-from barnabas.records.errors import DecompressedTooLargeError
+from barnabas.records.compression import DecompressedTooLargeError
 from barnabas.records.reader import FetchDecoder, decode_records, iter_raw, records_section
 from barnabas.records.rewrite import retain_records
 

@@ -9,9 +9,8 @@ from barnabas.model.records import Codec, TimestampType
 from barnabas.records.batch import crc_ok, parse_header, write_crc
 from barnabas.records.batch_rules import DEFAULT_RULES, BatchRules
 from barnabas.records.builder import BatchBuilder, build_batch
-from barnabas.records.errors import RefusedRecordsError
 from barnabas.records.rewrite import retain_records
-from barnabas.records.validation import validate_batch
+from barnabas.records.validation import RefusedRecordsError, validate_batch
 
 pytestmark = pytest.mark.usefixtures("hot")
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.runtime.metrics import Histogram, Metric, MetricKind, Registry
+from barnabas.runtime.metrics import Histogram, Metric, MetricKind, Registry, record_each
 
 COUNTER, GAUGE = MetricKind.COUNTER, MetricKind.GAUGE
 
@@ -51,6 +51,12 @@ def test_quantiles_are_within_an_eighth_of_the_exact_value(values):
         index = next(i for i in range(len(ordered)) if i + 1 >= quantile * len(ordered))
         assert abs(found - ordered[index]) <= ordered[index] / 8
     assert (histogram.count, histogram.total) == (len(values), sum(values))
+
+
+def test_each_histogram_gets_its_value_and_never_a_negative_one():
+    histograms = (Histogram(), Histogram(), Histogram())
+    record_each(histograms, (5, -3, 7))
+    assert [(h.count, h.total, h.largest) for h in histograms] == [(1, 5, 5), (1, 0, 0), (1, 7, 7)]
 
 
 def test_quantiles_describe_the_last_minute():

@@ -213,6 +213,31 @@ def test_no_byte_beyond_the_bound(log):
     assert log.read(3, 10**6, max_offset=99).slice is None
 
 
+def test_a_short_read_at_the_end_needs_one_system_call(log, monkeypatch):
+    put(log, (b"a", b"1"))
+    start = log.log_end_offset
+    put(log, (b"b", b"2"))
+    put(log, (b"c", b"3"))
+    reads = []
+    file = log.local.active.open_file()
+    pread = type(file).pread
+
+    def counted(self, size: int, position: int) -> bytes:
+        reads.append((size, position))
+        return pread(self, size, position)
+
+    monkeypatch.setattr(type(file), "pread", counted)
+    end = log.log_end_offset
+    whole = log.read(start, 10_000, max_offset=end).slice.read()
+    assert len(reads) == 1
+    headers = [header for _, header in iter_batches(whole)]
+    assert [header.base_offset for header in headers] == [start, start + 1]
+    # Bounds and limits cut the bytes that were read.
+    cut = log.read(start, 10_000, max_offset=start + 1).slice.read()
+    assert cut == whole[: headers[0].size]
+    assert log.read(start, headers[0].size, max_offset=end).slice.read() == cut
+
+
 def test_reading_from_the_middle_of_a_batch_returns_the_batch(log):
     put(log, (b"a", b"1"), (b"b", b"2"), (b"c", b"3"))
     found = log.read(1, 10**6, max_offset=3)

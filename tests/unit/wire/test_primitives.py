@@ -1,3 +1,6 @@
+import struct
+from types import SimpleNamespace
+
 import pytest
 
 from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
@@ -112,3 +115,19 @@ def test_arrays_take_their_memory_from_the_budget_first(read, size):
     assert 0 <= budget[0] <= 10_000 - 100 * 40
     with pytest.raises(DecodingBudgetError):
         read(raw, 0, len(raw), 100, [1_000])
+
+
+@pytest.mark.parametrize("code", "bhiq")
+def test_many_integers_are_read_in_steps(code, monkeypatch):
+    values = [number % 100 for number in range(25_001)]
+    raw = memoryview(b"\xff" + struct.pack(f">{len(values)}{code}", *values))
+    formats = []
+
+    def unpack_from(layout, *given):
+        formats.append(layout)
+        return struct.unpack_from(layout, *given)
+
+    monkeypatch.setattr(primitives, "struct", SimpleNamespace(unpack_from=unpack_from))
+    read = primitives.read_ints(raw, 1, len(raw), len(values), code, [1 << 22])
+    assert read == (values, len(raw))
+    assert formats == [f">10000{code}", f">10000{code}", f">5001{code}"]

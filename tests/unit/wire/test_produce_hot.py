@@ -4,6 +4,7 @@ import pytest
 from support.records.hot_records import load_source
 
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import Uuid
 from barnabas.wire import _produce_hot
 from barnabas.wire.headers import encode_response
 from barnabas.wire.messages.produce import (
@@ -18,7 +19,8 @@ from barnabas.wire.messages.produce import (
     TopicProduceResponse,
 )
 
-VERSIONS = range(9, 13)
+VERSIONS = range(9, 14)
+TOPIC_ID = Uuid(bytes(range(16)))
 PRODUCE = ProduceRequest.API_KEY
 PURE = load_source("barnabas.wire._produce_hot")
 
@@ -42,7 +44,13 @@ def body_of(request: ProduceRequest, version: int = 9) -> bytes:
 
 def single(size: int = 100, *, name: str = "orders", acks: int = -1) -> ProduceRequest:
     data = PartitionProduceData(7, memoryview(bytes(size)))
-    return ProduceRequest(None, acks, 30_000, [TopicProduceData(name, partition_data=[data])])
+    return ProduceRequest(None, acks, 30_000, [TopicProduceData(name, TOPIC_ID, [data])])
+
+
+def decode_response(frame: memoryview, start: int, version: int) -> ProduceResponse | None:
+    found = _produce_hot.decode_single_response(frame, start, version)
+    assert PURE.decode_single_response(frame, start, version) == found
+    return found
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -86,10 +94,11 @@ def test_another_request_is_left_to_the_generated_code(body):
     assert decode_single(memoryview(body), 0) is None
 
 
-def test_a_cut_request_is_left_to_the_generated_code():
-    body = body_of(single(200))
+@pytest.mark.parametrize("version", [9, 13])
+def test_a_cut_request_is_left_to_the_generated_code(version):
+    body = body_of(single(200), version)
     for size in range(len(body)):
-        assert decode_single(memoryview(body[:size]), 0) is None
+        assert decode_single(memoryview(body[:size]), 0, version) is None
 
 
 def test_tags_and_invalid_bytes_are_left_to_the_generated_code():
@@ -103,7 +112,7 @@ def test_tags_and_invalid_bytes_are_left_to_the_generated_code():
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_response_has_the_bytes_of_the_generated_code(version):
     answer = PartitionProduceResponse(7, 0, 123_456_789_012, 5, 3)
-    response = ProduceResponse([TopicProduceResponse("orders", partition_responses=[answer])], 9)
+    response = ProduceResponse([TopicProduceResponse("orders", TOPIC_ID, [answer])], 9)
     expected = b"".join(bytes(part) for part in encode_response(42, response, PRODUCE, version))
     assert encode_single(42, response, version) == expected
 
@@ -133,8 +142,43 @@ def test_another_response_is_left_to_the_generated_code(response):
     assert encode_single(1, response, 12) is None
 
 
-@pytest.mark.parametrize("version", [8, 13])
+@pytest.mark.parametrize("version", [8, 14])
 def test_another_version_is_left_to_the_generated_code(version):
     answer = PartitionProduceResponse(0)
     response = ProduceResponse([TopicProduceResponse("t", partition_responses=[answer])])
     assert encode_single(1, response, version) is None
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_response_is_decoded_as_by_the_generated_code(version):
+    answer = PartitionProduceResponse(7, 0, 123_456_789_012, 5, 3)
+    response = ProduceResponse([TopicProduceResponse("orders", TOPIC_ID, [answer])], 9)
+    body = b"".join(bytes(part) for part in response.encode(version))
+    frame = memoryview(b"header" + body + b"ignored")
+    found = decode_response(frame, 6, version)
+    assert found is not None
+    assert found == ProduceResponse.decode(frame, version, 6)
+
+
+@pytest.mark.parametrize("response", other_responses()[:3] + other_responses()[4:])
+@pytest.mark.parametrize("version", [12, 13])
+def test_another_response_is_decoded_by_the_generated_code(response, version):
+    body = b"".join(bytes(part) for part in response.encode(version))
+    assert decode_response(memoryview(body), 0, version) is None
+
+
+@pytest.mark.parametrize("version", [12, 13])
+def test_a_cut_response_is_left_to_the_generated_code(version):
+    answer = PartitionProduceResponse(7, 0, 5, -1, 0)
+    response = ProduceResponse([TopicProduceResponse("orders", TOPIC_ID, [answer])])
+    body = b"".join(bytes(part) for part in response.encode(version))
+    for size in range(len(body)):
+        assert decode_response(memoryview(body[:size]), 0, version) is None
+
+
+def test_a_response_with_an_invalid_name_is_left_to_the_generated_code():
+    answer = PartitionProduceResponse(7, 0, 5, -1, 0)
+    response = ProduceResponse([TopicProduceResponse("orders", partition_responses=[answer])])
+    body = b"".join(bytes(part) for part in response.encode(12))
+    invalid = body.replace(b"orders", b"order\xff")
+    assert decode_response(memoryview(invalid), 0, 12) is None

@@ -43,7 +43,7 @@ async def test_foreign_node_is_waited_for(store):
     old, new = store.session(), store.session()
     await old.create("/e", ephemeral=True)
     claim = asyncio.create_task(claim_ephemeral(new, "/e", b"", wait_s=5))
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.01)  # time for what must not happen
     assert not claim.done()
     await old.close()
     assert (await claim).ephemeral_owner == new.session_id

@@ -4,8 +4,7 @@ import pytest
 
 from barnabas.model.control import Endpoint, LeaderRecoveryState
 from barnabas.model.errors import ProtocolError
-from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ZERO_UUID, ReplicaAssignment, TopicPartition, Uuid
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import Acl, AclNode, ConfigChangeNode, ConfigNode
 from barnabas.zk.znodes import (

@@ -19,15 +19,27 @@ from typing import Any
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.error_responses import error_codes
-from barnabas.broker.handler import Denial, Handler, RequestContext, Result
-from barnabas.model.clock import Clock
+from barnabas.broker.handler import Denial, Handle, Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import ConfigError
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.net.server_connection import ServerConnection
+from barnabas.runtime.clock import Clock
 from barnabas.security.acl import ResourceType
 from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, WireStruct
+from barnabas.wire.messages.alter_client_quotas import AlterClientQuotasRequest
+from barnabas.wire.messages.alter_configs import AlterConfigsRequest
+from barnabas.wire.messages.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from barnabas.wire.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
+from barnabas.wire.messages.create_acls import CreateAclsRequest
+from barnabas.wire.messages.create_delegation_token import CreateDelegationTokenRequest
+from barnabas.wire.messages.delete_acls import DeleteAclsRequest
+from barnabas.wire.messages.delete_groups import DeleteGroupsRequest
+from barnabas.wire.messages.delete_topics import DeleteTopicsRequest
+from barnabas.wire.messages.elect_leaders import ElectLeadersRequest
+from barnabas.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+from barnabas.wire.messages.offset_delete import OffsetDeleteRequest
 
 logger = logging.getLogger("barnabas.audit")
 
@@ -85,17 +97,17 @@ class RequestAuditLog:
         if self.enabled:
             self._write(connection, "SASL_AUTHENTICATE", {"result": "denied", "reason": reason})
 
-    def _wrapped(self, handler: Handler) -> Any:
+    def _wrapped(self, handler: Handler) -> Handle:
         serve = handler.handle
         list_resources = CHANGES.get(handler.api) if self._mode == "all" else None
 
-        def handle(ctx: RequestContext, request: Any) -> Result:
+        def handle(ctx: RequestContext, request: Message) -> Result:
             # Before the authorization step, which removes denied parts of the request.
             resources = None if list_resources is None else _limited(list_resources(request))
             denials: list[Denial] = []
             ctx.denials = denials
 
-            def finish(response: Any) -> Any:
+            def finish(response: Message) -> Message:
                 self._finish(ctx, handler.api, resources, response)
                 return response
 
@@ -110,7 +122,7 @@ class RequestAuditLog:
         return handle
 
     def _finish(
-        self, ctx: RequestContext, api: ApiKey, resources: list[str] | None, response: Any
+        self, ctx: RequestContext, api: ApiKey, resources: list[str] | None, response: Message
     ) -> None:
         names = {ErrorCode.of(code).name for code in error_codes(response)}
         denied = any(name.endswith("AUTHORIZATION_FAILED") for name in names)
@@ -173,40 +185,41 @@ def _limited(resources: Iterable[str]) -> list[str]:
 # --- resources of the requests that change the cluster -------------------------------------------
 
 
-def _topics(request: Any) -> Iterator[str]:
-    for topic in request.topics or ():
+def _topics(request: WireStruct) -> Iterator[str]:
+    """For every request with a list `topics`, whose items have a name or a topic id."""
+    for topic in getattr(request, "topics", None) or ():
         yield f"Topic:{topic.name or getattr(topic, 'topic_id', '')}"
 
 
-def _deleted_topics(request: Any) -> Iterator[str]:
+def _deleted_topics(request: DeleteTopicsRequest) -> Iterator[str]:
     yield from _topics(request)
     for name in request.topic_names or ():
         yield f"Topic:{name}"
 
 
-def _elections(request: Any) -> Iterator[str]:
+def _elections(request: ElectLeadersRequest) -> Iterator[str]:
     for topic in request.topic_partitions or ():
         yield f"Topic:{topic.topic}"
 
 
-def _moved_logs(request: Any) -> Iterator[str]:
+def _moved_logs(request: AlterReplicaLogDirsRequest) -> Iterator[str]:
     for directory in request.dirs:
         yield from _topics(directory)
 
 
-def _configs(request: Any) -> Iterator[str]:
+def _configs(request: AlterConfigsRequest | IncrementalAlterConfigsRequest) -> Iterator[str]:
     for resource in request.resources:
         kind = _CONFIG_TYPES.get(resource.resource_type, str(resource.resource_type))
         keys = ",".join(item.name for item in resource.configs)
         yield f"{kind}:{resource.resource_name}[{keys}]"
 
 
-def _created_acls(request: Any) -> Iterator[str]:
+def _created_acls(request: CreateAclsRequest) -> Iterator[str]:
     for acl in request.creations:
         yield f"{_type_name(acl.resource_type)}:{acl.resource_name}[{acl.principal}]"
 
 
-def _deleted_acls(request: Any) -> Iterator[str]:
+def _deleted_acls(request: DeleteAclsRequest) -> Iterator[str]:
     for chosen in request.filters:
         name, principal = chosen.resource_name_filter, chosen.principal_filter
         yield f"{_type_name(chosen.resource_type_filter)}:{name or '*'}[{principal or '*'}]"
@@ -217,32 +230,34 @@ def _type_name(number: int) -> str:
     return known.get(number, str(number))
 
 
-def _groups(request: Any) -> Iterator[str]:
+def _groups(request: DeleteGroupsRequest) -> Iterator[str]:
     for name in request.groups_names:
         yield f"Group:{name}"
 
 
-def _deleted_offsets(request: Any) -> Iterator[str]:
+def _deleted_offsets(request: OffsetDeleteRequest) -> Iterator[str]:
     yield f"Group:{request.group_id}"
     yield from _topics(request)
 
 
-def _quotas(request: Any) -> Iterator[str]:
+def _quotas(request: AlterClientQuotasRequest) -> Iterator[str]:
     for entry in request.entries:
         yield ",".join(f"{e.entity_type}:{e.entity_name or '<default>'}" for e in entry.entity)
 
 
-def _scram_users(request: Any) -> Iterator[str]:
-    for item in (*request.deletions, *request.upsertions):
-        yield f"User:{item.name}"
+def _scram_users(request: AlterUserScramCredentialsRequest) -> Iterator[str]:
+    for deletion in request.deletions:
+        yield f"User:{deletion.name}"
+    for upsertion in request.upsertions:
+        yield f"User:{upsertion.name}"
 
 
-def _token_owner(request: Any) -> Iterator[str]:
+def _token_owner(request: CreateDelegationTokenRequest) -> Iterator[str]:
     if request.owner_principal_name:
         yield f"{request.owner_principal_type}:{request.owner_principal_name}"
 
 
-def _nothing(request: Any) -> Iterator[str]:
+def _nothing(request: object) -> Iterator[str]:
     """The HMAC that identifies a token is a secret."""
     return iter(())
 

@@ -14,11 +14,11 @@ from collections import deque
 from barnabas.broker.cluster.links import BrokerLinks
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.topics import Topics, TopicSpec
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
 from barnabas.records.builder import BatchBuilder
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.rate_limited_log import RateLimitedLog
 from barnabas.wire.messages import produce
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from barnabas.broker.handler import encode_reply
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import Part, PendingReply, Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
+from barnabas.runtime.clock import Clock
 from barnabas.security.sasl_server import (
     AuthenticateAnswer,
     MechanismFactory,

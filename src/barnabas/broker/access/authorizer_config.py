@@ -4,11 +4,11 @@ All authorizers decide by the same ACLs. A listener can have its own super users
 for resources without ACLs, or no authorizer (`listener.name.<name>.authorizer.class.name=`).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from barnabas.broker.config import BrokerConfig, listener_key_name
+from barnabas.model.config import ConfigLookup
 from barnabas.model.errors import ConfigError
 from barnabas.security.authorizer import Authorizer
 from barnabas.security.principal import Principal
@@ -56,7 +56,7 @@ class Authorizers:
         return [authorizer for authorizer in found if authorizer is not None]
 
 
-def make_authorizer(value: Callable[[str], Any]) -> Authorizer | None:
+def make_authorizer(value: ConfigLookup) -> Authorizer | None:
     """Returns the configured authorizer, or None; raises ConfigError for invalid settings."""
     name = (value("authorizer.class.name") or "").strip()
     if not name:

@@ -1,6 +1,6 @@
 """Quotas of one broker: limits from the metadata tree, and the measured rates.
 
-`metering`, `request_quota` and `connection_rates` apply them.
+`metering` and `connection_rates` apply them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from barnabas.broker.access.client_entities import ClientEntities
-from barnabas.model.clock import Clock
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Histogram
 from barnabas.security.quotas import (
     CLIENT_ID,

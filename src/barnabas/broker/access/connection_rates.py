@@ -12,10 +12,10 @@ from functools import partial
 
 from barnabas.broker.access.client_quotas import QuotaMeter
 from barnabas.broker.access.throttling import Schedule, on_running_loop
-from barnabas.model.clock import Clock
 from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ConnectionSecurity, ServerConnection
 from barnabas.net.stream import ByteStream
+from barnabas.runtime.clock import Clock
 from barnabas.security.quotas import Rate
 
 _NO_LIMIT = 2**31 - 1

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.tasks import PeriodicJobs
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.runtime.clock import Clock
 from barnabas.security.delegation_token import TokenInformation, TokenKeys
 from barnabas.security.principal import USER, Principal
 from barnabas.security.scram import TokenLogin

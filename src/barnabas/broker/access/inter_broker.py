@@ -16,18 +16,18 @@ import contextlib
 import ipaddress
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from barnabas.broker.access.authorizer_config import super_users
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.handler import Handler, RequestContext, Result
-from barnabas.model.clock import Clock
+from barnabas.broker.handler import AvailableResult, Handle, Handler, RequestContext, Result
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.server_connection import ServerConnection
 from barnabas.net.tls_context import ReloadableClientContext
+from barnabas.runtime.clock import Clock
 from barnabas.security.principal import ANONYMOUS, USER, Principal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.zk import paths
@@ -115,10 +115,10 @@ class BrokerPeers:
             for h in handlers
         ]
 
-    def _checked(self, handler: Handler) -> Any:
+    def _checked(self, handler: Handler) -> Handle:
         serve = handler.handle
 
-        def handle(ctx: RequestContext, request: Any) -> Result:
+        def handle(ctx: RequestContext, request: object) -> Result:
             connection = ctx.connection
             if connection.listener_name != self._listener:
                 raise _refusal(ctx, f"only the inter-broker listener {self._listener} accepts it")
@@ -145,7 +145,9 @@ class BrokerPeers:
         known = connection.stream.peer[0] in self._addresses
         return known and age_ms is not None and age_ms < _VALID_MS
 
-    async def _check_address(self, ctx: RequestContext, request: Any, serve: Any) -> Any:
+    async def _check_address(
+        self, ctx: RequestContext, request: object, serve: Handle
+    ) -> AvailableResult:
         address = ctx.connection.stream.peer[0]
         async with self._reading:
             if not self._is_fresh_broker_address(ctx.connection):
@@ -153,7 +155,7 @@ class BrokerPeers:
         if not self._covers(address):
             raise _refusal(ctx, f"{address} is not the address of a registered broker")
         result = serve(ctx, request)
-        return await result if asyncio.iscoroutine(result) else result
+        return await result if isinstance(result, Awaitable) else result
 
     def _covers(self, address: str) -> bool:
         if address in self._addresses:

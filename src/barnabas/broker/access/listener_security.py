@@ -11,7 +11,6 @@ from barnabas.broker.access.delegation_tokens import TokenSource
 from barnabas.broker.access.listener_tls import ListenerCertificates
 from barnabas.broker.access.sasl_mechanisms import mechanism_factories
 from barnabas.broker.config_layers import ConfigLayers
-from barnabas.model.clock import Clock
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 from barnabas.net.refusal import ConnectionClosedError, Refusal
@@ -19,6 +18,7 @@ from barnabas.net.replies import Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.net.stream import ByteStream
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream
+from barnabas.runtime.clock import Clock
 from barnabas.security.oauthbearer import NAME as OAUTHBEARER
 from barnabas.security.plain import NAME as PLAIN
 from barnabas.security.principal import (

@@ -15,11 +15,11 @@ from urllib.parse import unquote, urlsplit
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.delegation_tokens import TokenSource
 from barnabas.broker.config import MECHANISMS, BrokerConfig
-from barnabas.model.clock import Clock
 from barnabas.model.errors import ConfigError
 from barnabas.model.extras import missing_package
 from barnabas.net.sasl_client import SaslLogin
 from barnabas.net.sasl_client import TokenSource as BearerTokenSource
+from barnabas.runtime.clock import Clock
 from barnabas.security.jaas import JaasEntry, parse_jaas
 from barnabas.security.mechanism import ServerMechanism
 from barnabas.security.oauthbearer import NAME as OAUTHBEARER

@@ -3,19 +3,27 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeVar, runtime_checkable
 
-from barnabas.broker.handler import RequestContext, Result
-from barnabas.model.clock import Clock
 from barnabas.net.server_connection import ServerConnection
+from barnabas.runtime.clock import Clock
+from barnabas.wire.message import Message
 
-Handle: TypeAlias = Callable[[RequestContext, Any], Result]
+MessageT = TypeVar("MessageT", bound=Message)
 
 
-def tell(response: Any, throttle_ms: int) -> Any:
+@runtime_checkable
+class Throttled(Protocol):
+    """A response with a throttle time; most, but not all APIs have one."""
+
+    throttle_time_ms: int
+
+
+def tell(response: MessageT, throttle_ms: int) -> MessageT:
     """Sets the throttle time of a response, unless it has a longer one."""
-    if throttle_ms > getattr(response, "throttle_time_ms", throttle_ms):
-        response.throttle_time_ms = throttle_ms
+    found: object = response
+    if isinstance(found, Throttled) and throttle_ms > found.throttle_time_ms:
+        found.throttle_time_ms = throttle_ms
     return response
 
 

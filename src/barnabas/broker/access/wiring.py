@@ -14,16 +14,15 @@ from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.connection_rates import ConnectionRates
 from barnabas.broker.access.delegation_tokens import DelegationTokens, TokenSettings
 from barnabas.broker.access.listener_tls import FILE_CHECK_MS, ClientCertificates
-from barnabas.broker.access.metering import metered
-from barnabas.broker.access.request_quota import RequestQuota
+from barnabas.broker.access.metering import RequestQuota, metered
 from barnabas.broker.access.throttling import Muting
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import Handler
 from barnabas.broker.tasks import PeriodicJobs
-from barnabas.model.clock import Clock
 from barnabas.net.server_connection import FrameHandler
 from barnabas.net.tls_context import ReloadableClientContext
+from barnabas.runtime.clock import Clock
 from barnabas.security.quotas import Rate
 from barnabas.zk.tree import MetadataTree
 

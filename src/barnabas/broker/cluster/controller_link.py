@@ -162,12 +162,16 @@ class ControllerIsrChannel:
         self._waiting[change.topic_partition] = _Proposal(change, on_reply)
         self._proposed.set()
         if overtaken is not None:
+            # After the replacement is stored: the reply may make the partition propose again at
+            # once.
             overtaken.on_reply(AlterPartitionReply(ErrorCode.OPERATION_NOT_ATTEMPTED))
 
     async def _run(self, controller: ControllerLink) -> None:
         while True:
             await self._proposed.wait()
             self._proposed.clear()
+            # One request in flight: proposals that arrive meanwhile are sent together in the next
+            # one, as in Kafka (KIP-497).
             batch, self._waiting = self._waiting, {}
             replies = await self._ask(controller, list(batch.values()))
             for topic_partition, proposal in batch.items():
@@ -176,6 +180,8 @@ class ControllerIsrChannel:
     async def _ask(
         self, controller: ControllerLink, batch: list[_Proposal]
     ) -> dict[TopicPartition, AlterPartitionReply]:
+        # A broker whose session has expired may be out of all ISRs already and must not propose a
+        # new one.
         if not self._may_act():
             return {}
         changes = [proposal.change for proposal in batch]

@@ -24,12 +24,12 @@ from barnabas.broker.tasks import BackgroundTasks, PeriodicJobs, check_in_sync
 from barnabas.controller.config import ControllerConfig
 from barnabas.controller.controller import Controller
 from barnabas.controller.registration import BrokerRegistration
-from barnabas.model.clock import Clock
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.net.connection_options import ConnectionOptions
 from barnabas.replication.fetch_plan import ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.clock import Clock
 from barnabas.zk import paths
 from barnabas.zk.tree import MetadataTree, SessionState
 from barnabas.zk.znodes import LogDirEventNode

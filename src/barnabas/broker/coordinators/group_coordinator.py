@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.shard_host import ShardHost
@@ -15,8 +15,8 @@ from barnabas.broker.coordinators.shard_runtime import (
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups.step import GroupConfig, GroupOutcome, GroupStats, TimerKey
+from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError
 from barnabas.model.ids import Uuid
 from barnabas.model.topic_names import OFFSETS_TOPIC
 from barnabas.replication.partition import Partition
@@ -130,7 +130,7 @@ class GroupCoordinator:
 
     def __init__(
         self,
-        values: Mapping[str, Any],
+        values: ConfigValues,
         topics: InternalTopics,
         view: TopicsView,
         settings: RuntimeSettings,
@@ -161,9 +161,7 @@ class GroupCoordinator:
 
     def all_shards(self) -> Iterator[GroupShardDriver]:
         """Returns every shard; raises COORDINATOR_LOAD_IN_PROGRESS while one is loading."""
-        if self._host.loading:
-            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        return self._host.active()
+        return self._host.all()
 
     @property
     def load_time(self) -> Histogram:

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.topics import Topics, TopicSpec
+from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
@@ -29,7 +29,7 @@ class _Plan:
 class InternalTopics:
     """Maps groups and transactional ids to partitions; owned by the broker's loop."""
 
-    def __init__(self, values: Mapping[str, Any], topics: Topics, metadata: MetadataCache) -> None:
+    def __init__(self, values: ConfigValues, topics: Topics, metadata: MetadataCache) -> None:
         self._topics = topics
         self._metadata = metadata
         self._plans = {
@@ -93,7 +93,7 @@ class InternalTopics:
         await self._topics.wait_for_leaders(topic, 1, _CREATION_WAIT_MS)
 
 
-def _offsets_plan(values: Mapping[str, Any]) -> _Plan:
+def _offsets_plan(values: ConfigValues) -> _Plan:
     configs = {
         "cleanup.policy": "compact",
         "segment.bytes": str(values["offsets.topic.segment.bytes"]),
@@ -103,7 +103,7 @@ def _offsets_plan(values: Mapping[str, Any]) -> _Plan:
     return _Plan(partitions, values["offsets.topic.replication.factor"], configs)
 
 
-def _transactions_plan(values: Mapping[str, Any]) -> _Plan:
+def _transactions_plan(values: ConfigValues) -> _Plan:
     configs = {
         "cleanup.policy": "compact",
         "segment.bytes": str(values["transaction.state.log.segment.bytes"]),

@@ -14,7 +14,6 @@ from barnabas.broker.coordinators.verification import Producers, Verifications
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.coordination.outcome import SendMarkers
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
@@ -23,6 +22,7 @@ from barnabas.records.batch import parse_header
 from barnabas.records.builder import control_batch
 from barnabas.replication.partition import ALL_IN_SYNC, Partition
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.clock import Clock
 from barnabas.storage.append_info import AppendOrigin
 from barnabas.transactions.partition_leader import Marker, MarkerAction, decide_marker
 
@@ -96,6 +96,8 @@ class MarkerWriter:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if not partition.is_leader:
             raise BrokerError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        # Before the append: a marker in the log whose pending offsets the shard did not apply would
+        # be lost for the group.
         groups = self._group_shard(topic_partition)
         marker = Marker(end.producer_epoch, end.coordinator_epoch, end.transaction_version)
         action = decide_marker(self._producers.view(topic_partition, end.producer_id), marker)
@@ -160,6 +162,8 @@ class _DelayedMarkers(DelayedOperation):
     def try_complete(self, _changed: object) -> bool:
         still = []
         for item in self._waiting:
+            # With the epoch of the append: a leader that lost and regained its role may have lost
+            # the marker in between.
             status = item.partition.ack_status(item.required_offset, ALL_IN_SYNC, item.leader_epoch)
             if status is None:
                 still.append(item)
@@ -254,6 +258,7 @@ class MarkerRouter:
     ) -> None:
         if leader == self._broker_id:
             self._writer.write(end, topic_partitions, self._purgatory, _TIMEOUT_MS, done)
+        # No request: the coordinator retries until the partition has a leader.
         elif leader < 0:
             done(dict.fromkeys(topic_partitions, ErrorCode.NOT_LEADER_OR_FOLLOWER))
         else:

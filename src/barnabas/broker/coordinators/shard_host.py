@@ -164,6 +164,12 @@ class ShardHost(Generic[DriverT]):
             if self._directory.state(number) is ShardState.ACTIVE:
                 yield self._drivers[number]
 
+    def all(self) -> Iterator[DriverT]:
+        """Returns every shard; raises COORDINATOR_LOAD_IN_PROGRESS while one is loading."""
+        if self.loading:
+            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return self.active()
+
     @property
     def loading(self) -> bool:
         """Whether a shard is loading."""

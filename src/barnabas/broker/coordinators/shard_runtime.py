@@ -21,7 +21,6 @@ from barnabas.coordination.outcome import (
     SetTimer,
     coordinator_error,
 )
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_PRODUCER_ID
@@ -29,6 +28,7 @@ from barnabas.model.records import NO_EPOCH, Codec
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch
 from barnabas.replication.partition import ALL_IN_SYNC, Partition
+from barnabas.runtime.clock import Clock
 from barnabas.storage.append_info import AppendOrigin
 
 KeyT = TypeVar("KeyT", bound=Hashable)
@@ -294,7 +294,7 @@ class ShardRuntime:
             receiver.fail(code)
 
     def execute(
-        self, outcome: CoordinatorOutcome[Any], receiver: ReplyReceiver | None = None
+        self, outcome: CoordinatorOutcome[object], receiver: ReplyReceiver | None = None
     ) -> None:
         """Executes one outcome; `receiver` gets the reply of its step, now or later."""
         if outcome.append is not None:
@@ -314,8 +314,11 @@ class ShardRuntime:
             end_offset = self._write(append, now_ms, limited=receiver is not None)
         except BrokerError as error:
             _logger.warning("%s: append failed: %s", self._partition.topic_partition, error)
+            # The shard reverts its planned change, so that memory and log stay equal.
             self.execute(self._shard.settle(append, error.code, now_ms), receiver)
             return
+        # Later replies wait for this offset even if their own step writes nothing: they may show
+        # state that depends on these records.
         self.gate.wrote_up_to(end_offset)
         if self._settle_on is SettleOn.APPEND:
             self.execute(self._shard.settle(append, ErrorCode.NONE, now_ms), receiver)
@@ -360,7 +363,7 @@ class ShardRuntime:
             else:
                 self.timers.cancel(change.key)
 
-    def _reply(self, outcome: CoordinatorOutcome[Any], receiver: ReplyReceiver | None) -> None:
+    def _reply(self, outcome: CoordinatorOutcome[object], receiver: ReplyReceiver | None) -> None:
         if outcome.parked is not None and receiver is not None:
             self._parked[outcome.parked] = receiver
         elif outcome.reply is not None and receiver is not None:
@@ -383,7 +386,7 @@ class ShardRuntime:
 
         self.gate.run_when_committed(release)
 
-    def _send_markers(self, outcome: CoordinatorOutcome[Any]) -> None:
+    def _send_markers(self, outcome: CoordinatorOutcome[object]) -> None:
         if not outcome.markers:
             return
         if outcome.reply is not None:

@@ -21,6 +21,7 @@ from barnabas.broker.coordinators.shard_runtime import (
     ShardRuntime,
 )
 from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
+from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
@@ -191,7 +192,7 @@ class TransactionCoordinator:
     """Owned by the broker's loop. Requests for ids of other coordinators raise BrokerError."""
 
     def __init__(
-        self, values: Mapping[str, Any], topics: InternalTopics, settings: TransactionSettings
+        self, values: ConfigValues, topics: InternalTopics, settings: TransactionSettings
     ) -> None:
         self._config = TransactionConfig.from_values(values)
         self._topics = topics
@@ -214,9 +215,7 @@ class TransactionCoordinator:
 
     def all_shards(self) -> Iterator[TransactionShardDriver]:
         """Returns every shard; raises COORDINATOR_LOAD_IN_PROGRESS while one is loading."""
-        if self._host.loading:
-            raise BrokerError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-        return self._host.active()
+        return self._host.all()
 
     @property
     def load_time(self) -> Histogram:

@@ -3,7 +3,6 @@
 They serve JoinGroup, SyncGroup, Heartbeat, LeaveGroup and DescribeGroups.
 """
 
-from barnabas.broker.authorized_operations import ALL_ON_GROUP
 from barnabas.broker.coordinators.responses import (
     GroupPorts,
     PendingResponse,
@@ -26,6 +25,7 @@ from barnabas.groups.requests import (
 from barnabas.groups.requests import Protocol as GroupProtocol
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.security.acl import ResourceType, all_operations
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_groups import (
     DescribedGroup,
@@ -254,7 +254,7 @@ def _describe(
         return DescribedGroup(error.code, error.message, group_id)
     found = _described(ctx.version, driver.shard.describe_group(group_id))
     if with_operations and not found.error_code:
-        found.authorized_operations = ALL_ON_GROUP
+        found.authorized_operations = all_operations(ResourceType.GROUP)
     return found
 
 

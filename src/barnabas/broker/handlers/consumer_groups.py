@@ -5,7 +5,6 @@ They serve ConsumerGroupHeartbeat and ConsumerGroupDescribe.
 
 from collections.abc import Iterable
 
-from barnabas.broker.authorized_operations import ALL_ON_GROUP
 from barnabas.broker.coordinators.responses import (
     GroupPorts,
     PendingResponse,
@@ -23,6 +22,7 @@ from barnabas.groups.requests import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.security.acl import ResourceType, all_operations
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.consumer_group_describe import Assignment as DescribedAssignment
 from barnabas.wire.messages.consumer_group_describe import (
@@ -139,7 +139,7 @@ def _describe(
         return DescribedGroup(error.code, error.message, group_id)
     found = _described(driver.shard.describe_consumer_group(group_id))
     if with_operations and not found.error_code:
-        found.authorized_operations = ALL_ON_GROUP
+        found.authorized_operations = all_operations(ResourceType.GROUP)
     return found
 
 

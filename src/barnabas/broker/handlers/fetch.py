@@ -12,9 +12,15 @@ returns at least one complete batch of any size; otherwise a consumer could not 
 
 from typing import Protocol
 
-from barnabas.broker.fetch_reading import FetchJob, FetchPorts
+from barnabas.broker.fetch_reading import SLICE, FetchJob, FetchPorts
 from barnabas.broker.fetch_sessions import FetchSessionRequest, SessionPartition, TargetKey
-from barnabas.broker.handler import ApiHandler, Deferred, HandlerContext, Result
+from barnabas.broker.handler import (
+    ApiHandler,
+    AvailableResult,
+    Deferred,
+    HandlerContext,
+    Result,
+)
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.replication.partition import Partition
 from barnabas.wire.api_keys import ApiKey
@@ -37,8 +43,23 @@ def handle_fetch(ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest) 
     if plan.error:
         return FetchResponse(error_code=plan.error)
     job = FetchJob(ctx, request, plan)
+    if len(plan.targets) > SLICE and plan.session is None:
+        return _serve_in_slices(ctx, request, job)
     if job.read() or request.max_wait_ms <= 0:
         return job.response()
+    job.discard()
+    return _wait(ctx, request, job)
+
+
+async def _serve_in_slices(
+    ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest, job: FetchJob
+) -> AvailableResult:
+    """Serves a request without a session, or the first of a session, for many partitions.
+
+    Later requests of a session read only the partitions that changed.
+    """
+    if await job.read_in_slices() or request.max_wait_ms <= 0:
+        return await job.response_in_slices()
     job.discard()
     return _wait(ctx, request, job)
 

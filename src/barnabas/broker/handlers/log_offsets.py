@@ -6,12 +6,13 @@ They serve ListOffsets, OffsetForLeaderEpoch and DeleteRecords.
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from barnabas.broker.batch_validation import ValidationThread
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError
+from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import (
     EARLIEST_LOCAL_TIMESTAMP,
@@ -25,10 +26,11 @@ from barnabas.model.records import (
 from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.partition import Partition
-from barnabas.replication.partition_read import OffsetAnswer
+from barnabas.replication.partition_read import NOT_SEARCHED, OffsetAnswer, TimestampSearch
 from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.storage.log_manager import LogManager
+from barnabas.storage.log_reader import LargeBatchError
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
@@ -54,9 +56,15 @@ from barnabas.wire.messages.offset_for_leader_epoch import (
 
 
 class LogOffsetsPorts(RequestPorts, Protocol):
-    """Parts of the broker that ListOffsets and OffsetForLeaderEpoch use."""
+    """Parts of the broker that lookups of offsets use."""
 
     replicas: ReplicaManager
+
+
+class ListOffsetsPorts(LogOffsetsPorts, Protocol):
+    """Parts of the broker that ListOffsets uses."""
+
+    validation_thread: ValidationThread
 
 
 class DeleteRecordsPorts(LogOffsetsPorts, Protocol):
@@ -94,7 +102,7 @@ _NO_VERSION = 1 << 15
 
 
 def handle_list_offsets(
-    ctx: HandlerContext[LogOffsetsPorts], request: ListOffsetsRequest
+    ctx: HandlerContext[ListOffsetsPorts], request: ListOffsetsRequest
 ) -> Result:
     """Returns the offset for a timestamp, or the first or last offset of a log.
 
@@ -102,65 +110,103 @@ def handle_list_offsets(
     (-4); v9 latest tiered (-5); v10 a timeout for tiered storage; v11 earliest pending upload (-6).
     This broker has no tiered storage, so -5 and -6 never find an offset.
     """
+    lookup = _OffsetLookup(ctx, request)
     topics = [
-        ListOffsetsTopicResponse(topic.name, _listed_partitions(ctx, request, topic))
-        for topic in request.topics
+        ListOffsetsTopicResponse(topic.name, lookup.partitions(topic)) for topic in request.topics
     ]
-    return ListOffsetsResponse(topics=topics)
+    response = ListOffsetsResponse(topics=topics)
+    return lookup.complete(response) if lookup.large else response
 
 
-def _listed_partitions(
-    ctx: HandlerContext[LogOffsetsPorts], request: ListOffsetsRequest, topic: ListOffsetsTopic
-) -> list[ListOffsetsPartitionResponse]:
-    times = Counter(asked.partition_index for asked in topic.partitions)
-    once = [asked for asked in topic.partitions if times[asked.partition_index] == 1]
-    return [
-        *(_listed_partition(ctx, request, topic.name, asked) for asked in once),
-        *(
-            ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
-            for number, count in times.items()
-            if count > 1
-        ),
-    ]
+class _LargeSearch(NamedTuple):
+    """A partition whose search by time must be continued in a thread, with its response."""
+
+    topic_partition: TopicPartition
+    asked: ListOffsetsPartition
+    answer: ListOffsetsPartitionResponse
+    batch: LargeBatchError
 
 
-def _listed_partition(
-    ctx: HandlerContext[LogOffsetsPorts],
-    request: ListOffsetsRequest,
-    topic: str,
-    asked: ListOffsetsPartition,
-) -> ListOffsetsPartitionResponse:
-    number = asked.partition_index
-    try:
-        found = _find_offset(ctx, request, TopicPartition(topic, number), asked)
-    except BrokerError as error:
-        return ListOffsetsPartitionResponse(number, _code_of_version(ctx.version, error.code))
-    return ListOffsetsPartitionResponse(
-        number, 0, found.timestamp_ms, found.offset, found.leader_epoch
-    )
+class _OffsetLookup:
+    """The lookups of one ListOffsets request."""
 
+    def __init__(self, ctx: HandlerContext[ListOffsetsPorts], request: ListOffsetsRequest) -> None:
+        self._ctx = ctx
+        self._request = request
+        self.large: list[_LargeSearch] = []
 
-def _find_offset(
-    ctx: HandlerContext[LogOffsetsPorts],
-    request: ListOffsetsRequest,
-    topic_partition: TopicPartition,
-    asked: ListOffsetsPartition,
-) -> OffsetAnswer:
-    partition = _local_partition(ctx, topic_partition)
-    if asked.timestamp < LATEST_TIMESTAMP and ctx.version < _SPECIAL_FROM.get(
-        asked.timestamp, _NO_VERSION
-    ):
-        raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
-    if asked.timestamp in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
-        return OffsetAnswer()
-    from_consumer = request.replica_id == _CONSUMER_REPLICA_ID
-    return list_offset(
-        partition,
-        asked.timestamp,
-        isolation=IsolationLevel(1 if request.isolation_level else 0) if from_consumer else None,
-        current_leader_epoch=asked.current_leader_epoch,
-        leader_only=request.replica_id >= _CONSUMER_REPLICA_ID,
-    )
+    def partitions(self, topic: ListOffsetsTopic) -> list[ListOffsetsPartitionResponse]:
+        times = Counter(asked.partition_index for asked in topic.partitions)
+        once = [asked for asked in topic.partitions if times[asked.partition_index] == 1]
+        return [
+            *(self._partition(topic.name, asked) for asked in once),
+            *(
+                ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
+                for number, count in times.items()
+                if count > 1
+            ),
+        ]
+
+    def _partition(self, topic: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+        answer = ListOffsetsPartitionResponse(asked.partition_index)
+        self._look_up(TopicPartition(topic, asked.partition_index), asked, answer, NOT_SEARCHED)
+        return answer
+
+    async def complete(self, response: ListOffsetsResponse) -> ListOffsetsResponse:
+        """Continues the searches in large batches in a thread."""
+        thread = self._ctx.services.validation_thread
+        while self.large:
+            search = self.large.pop(0)
+            try:
+                hit = await thread.run(search.batch.search)
+            except CorruptRecordError:
+                search.answer.error_code = ErrorCode.CORRUPT_MESSAGE
+                continue
+            found = TimestampSearch(hit, search.batch.next_offset)
+            self._look_up(search.topic_partition, search.asked, search.answer, found)
+        return response
+
+    def _look_up(
+        self,
+        topic_partition: TopicPartition,
+        asked: ListOffsetsPartition,
+        answer: ListOffsetsPartitionResponse,
+        searched: TimestampSearch,
+    ) -> None:
+        try:
+            found = self._find(topic_partition, asked, searched)
+        except BrokerError as error:
+            answer.error_code = _code_of_version(self._ctx.version, error.code)
+        except LargeBatchError as batch:
+            self.large.append(_LargeSearch(topic_partition, asked, answer, batch))
+        else:
+            answer.timestamp = found.timestamp_ms
+            answer.offset = found.offset
+            answer.leader_epoch = found.leader_epoch
+
+    def _find(
+        self,
+        topic_partition: TopicPartition,
+        asked: ListOffsetsPartition,
+        searched: TimestampSearch,
+    ) -> OffsetAnswer:
+        partition = _local_partition(self._ctx, topic_partition)
+        if asked.timestamp < LATEST_TIMESTAMP and self._ctx.version < _SPECIAL_FROM.get(
+            asked.timestamp, _NO_VERSION
+        ):
+            raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
+        if asked.timestamp in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
+            return OffsetAnswer()
+        replica_id = self._request.replica_id
+        isolation = IsolationLevel(1 if self._request.isolation_level else 0)
+        return list_offset(
+            partition,
+            asked.timestamp,
+            isolation=isolation if replica_id == _CONSUMER_REPLICA_ID else None,
+            current_leader_epoch=asked.current_leader_epoch,
+            leader_only=replica_id >= _CONSUMER_REPLICA_ID,
+            searched=searched,
+        )
 
 
 def _code_of_version(version: int, code: ErrorCode) -> ErrorCode:

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable
 from typing import Protocol
 
-from barnabas.broker.authorized_operations import ALL_ON_CLUSTER, ALL_ON_TOPIC, NOT_ASKED
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts, Result
@@ -14,6 +13,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import NO_BROKER, ZERO_UUID
 from barnabas.model.topic_names import INTERNAL_TOPICS, topic_name_problem
+from barnabas.security.acl import NOT_REQUESTED, ResourceType, all_operations
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -95,11 +95,11 @@ def _response(
         topics=[_topic(ctx, asked, failed, reachable) for asked in _requested_topics(ctx, request)],
     )
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = ALL_ON_CLUSTER
+        response.cluster_authorized_operations = all_operations(ResourceType.CLUSTER)
     if request.include_topic_authorized_operations:
         for topic in response.topics:
             if topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
-                topic.topic_authorized_operations = ALL_ON_TOPIC
+                topic.topic_authorized_operations = all_operations(ResourceType.TOPIC)
     return response
 
 
@@ -294,7 +294,7 @@ def _topic_page(
         metadata.topic_id(name) or ZERO_UUID,
         name in INTERNAL_TOPICS,
         [_described_partition(ctx, known[number]) for number in numbers[:limit]],
-        ALL_ON_TOPIC,
+        all_operations(ResourceType.TOPIC),
     )
     return topic, numbers[limit] if len(numbers) > limit else None
 
@@ -349,7 +349,9 @@ def handle_describe_cluster(
         controller_id=services.metadata.controller_id,
         brokers=brokers,
         cluster_authorized_operations=(
-            ALL_ON_CLUSTER if request.include_cluster_authorized_operations else NOT_ASKED
+            all_operations(ResourceType.CLUSTER)
+            if request.include_cluster_authorized_operations
+            else NOT_REQUESTED
         ),
     )
 

@@ -4,15 +4,14 @@ They serve AlterPartitionReassignments, ListPartitionReassignments and ElectLead
 controller accepts these requests.
 """
 
-from typing import Protocol
+from typing import Protocol, cast
 
 from barnabas.broker.cluster.wiring import ClusterPorts
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.replica_assignment import Replicas
+from barnabas.model.ids import BrokerId, Replicas, TopicPartition
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -57,7 +56,7 @@ async def handle_alter_partition_reassignments(
     targets: _Targets = {
         TopicPartition(topic.name, item.partition_index): None
         if item.replicas is None
-        else tuple(BrokerId(replica) for replica in item.replicas)
+        else cast(tuple[BrokerId, ...], tuple(item.replicas))
         for topic in request.topics
         for item in topic.partitions
     }

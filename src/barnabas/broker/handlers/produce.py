@@ -40,14 +40,14 @@ from barnabas.broker.handler import (
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
 from barnabas.broker.produce_rules import ProduceRules, TopicRules
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.net.refusal import ConnectionClosedError, Refusal
-from barnabas.records.errors import OversizedBatchError, RefusedRecordsError
+from barnabas.records.validation import OversizedBatchError, RefusedRecordsError
 from barnabas.replication.partition import Partition
+from barnabas.runtime.clock import Clock
 from barnabas.storage.append_info import AppendOrigin
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.produce import (
@@ -119,10 +119,9 @@ async def _serve_later(
 def _serve(
     ctx: HandlerContext[ProducePorts], request: ProduceRequest, outcomes: Outcomes
 ) -> AvailableResult:
-    append = partial(_append_all, ctx, request, outcomes)
     if request.transactional_id is None:
-        return append(NOT_VERIFIED)
-    return VerifiedProduce(ctx, request, append).result()
+        return _append_all(ctx, request, outcomes, NOT_VERIFIED)
+    return VerifiedProduce(ctx, request, partial(_append_all, ctx, request, outcomes)).result()
 
 
 def _validate_compressed(

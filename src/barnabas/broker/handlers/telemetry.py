@@ -9,11 +9,11 @@ from typing import Protocol
 
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.broker.metrics.client_telemetry import ClientTelemetry
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, Uuid
 from barnabas.model.records import Codec
+from barnabas.runtime.clock import Clock
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,

@@ -3,15 +3,15 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, cast
 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.broker.topics import DEFAULT, TopicCreation, Topics, TopicSpec
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, Uuid
+from barnabas.runtime.clock import Clock
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -139,7 +139,7 @@ async def _refuse_all(names: list[str]) -> CreateTopicsResponse:
 
 def _new_topic(topic: CreatableTopic) -> TopicSpec:
     assignment = {
-        item.partition_index: tuple(BrokerId(broker) for broker in item.broker_ids)
+        item.partition_index: cast(tuple[BrokerId, ...], tuple(item.broker_ids))
         for item in topic.assignments
     }
     if len(assignment) != len(topic.assignments):
@@ -229,7 +229,7 @@ async def _add_partitions(
     assignments = None
     if topic.assignments is not None:
         assignments = [
-            tuple(BrokerId(broker) for broker in item.broker_ids) for item in topic.assignments
+            cast(tuple[BrokerId, ...], tuple(item.broker_ids)) for item in topic.assignments
         ]
     topics = ctx.services.topics
     await topics.add_partitions(

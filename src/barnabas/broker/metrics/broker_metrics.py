@@ -28,18 +28,18 @@ from barnabas.broker.metrics.lag import (
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
 from barnabas.broker.services import Services
-from barnabas.model.clock import Clock
 from barnabas.model.control import PartitionState
 from barnabas.model.ids import NO_BROKER
 from barnabas.model.version import VERSION
 from barnabas.replication.partition import Partition
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Histogram, Metric, Registry, Sample
 from barnabas.storage.log import Log
 from barnabas.storage.log_manager import LogManager
 from barnabas.transactions.requests import ListTransactions
 from barnabas.zk.tree import MetadataTree, SessionState
 
-_STARTING, _RUNNING, _STOPPING = 1, 3, 6
+_STARTING, _RUNNING, _DRAINING, _STOPPING = 1, 3, 6, 7
 _PAGE = resource.getpagesize()
 _SLICE = 200
 
@@ -108,7 +108,12 @@ class BrokerMetrics:
     def running(self) -> None:
         self.state = _RUNNING
 
+    def draining(self) -> None:
+        """Called when the broker begins to move its leaderships to other brokers."""
+        self.state = _DRAINING
+
     def stopping(self) -> None:
+        """Called when the broker begins to close its connections."""
         self.state = _STOPPING
 
     @property

@@ -362,7 +362,7 @@ BROKER_STATE = Metric(
     "kafka.server:type=KafkaServer,name=BrokerState",
     GAUGE,
     "state",
-    "1: starting, 3: running, 6: shutting down.",
+    "1: starting, 3: running, 6: moving its leaderships to other brokers, 7: shutting down.",
 )
 BROKER_INFO = Metric(
     "kafka.server:type=app-info",

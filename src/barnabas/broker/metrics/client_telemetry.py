@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from barnabas.broker.metrics import catalog
 from barnabas.broker.metrics.otlp import ClientSample, decode_metrics
-from barnabas.model.clock import Clock
 from barnabas.model.config_keys.client_metrics import ALL_METRICS, ClientMetricsSubscription
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import Uuid
 from barnabas.model.records import Codec
 from barnabas.records.compression import decompress
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Registry, Sample
 
 MAX_CLIENTS = 10_000

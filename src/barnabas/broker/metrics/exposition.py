@@ -15,8 +15,8 @@ from prometheus_client import Metric as Family
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.samples import Exemplar
 
-from barnabas.model.clock import Clock
 from barnabas.runtime import metrics
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import QUANTILES, CounterFamily, HistogramFamily, MetricKind, Registry
 
 _SLICE = 50
@@ -49,19 +49,22 @@ async def render(registry: Registry, clock: Clock, accept: str = "") -> tuple[by
     encoder, content_type = choose_encoder(accept)
     text = bytearray()
     for family in registry.families():
-        samples = _samples(family, clock.monotonic_ms())
+        samples = family_samples(family, clock.monotonic_ms())
         chunk = list(islice(samples, _SLICE))
         text += _text(encoder, family.metric, chunk, first=True)  # also without samples
-        while chunk:
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        while len(chunk) == _SLICE:
             chunk = list(islice(samples, _SLICE))
-            text += _text(encoder, family.metric, chunk, first=False)
+            if chunk:
+                text += _text(encoder, family.metric, chunk, first=False)
+                await asyncio.sleep(0)
     if "openmetrics" in content_type:
         text += _END
     return text, content_type
 
 
 _Sample = tuple[str, dict[str, str], float, Exemplar | None]
+"""Name at /metrics, labels, value and exemplar."""
 
 
 def _text(
@@ -76,7 +79,8 @@ def _text(
     return b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"# "))
 
 
-def _samples(family: metrics.Family, now_ms: int) -> Iterator[_Sample]:
+def family_samples(family: metrics.Family, now_ms: int) -> Iterator[_Sample]:
+    """Yields the current samples of a family, with the quantiles, sum and count of a histogram."""
     metric = family.metric
     name = metric.prometheus_name
     if isinstance(family, HistogramFamily):

@@ -4,6 +4,9 @@ The lag in seconds is the age of the first record that the group has not committ
 reads the timestamp of the batch at the committed offset. It uses its own replica of the partition,
 or asks the leader if it has none (`LeaderQueries`). The timestamp at an offset is read once.
 
+Markers of transactions are no records: a group that has read all records before a marker has no lag
+in seconds, although the marker counts in the lag in records, as in Kafka's tools.
+
 `LagMonitor.update` runs periodically in slices; readers see the last complete result.
 """
 
@@ -21,16 +24,18 @@ from collections.abc import (
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
-from barnabas.records.batch import HEADER_SIZE, parse_header
+from barnabas.records.batch import HEADER_SIZE, BatchHeader, parse_header
+from barnabas.runtime.clock import Clock
 from barnabas.storage.log import Log
 
 _logger = logging.getLogger("barnabas.broker")
 _T = TypeVar("_T")
 _SLICE = 50
 _TREND_MS = 60_000
+_NO_RECORD = -1
+"""Instead of a timestamp: only markers of transactions follow. Another record may follow later."""
 
 Position = tuple[TopicPartition, int]
 """An offset in a partition."""
@@ -118,15 +123,17 @@ class LagMonitor:
         self._leaders = leaders
         self._clock = clock
         self._timestamps: dict[Position, int] = {}
+        self._read_logs: dict[TopicPartition, Log | None] = {}
         self._history: dict[str, list[tuple[int, int]]] = {}
         self.partitions: list[CommittedLag] = []
         self.groups: dict[str, GroupLag] = {}
 
-    async def run(self, period_s: float) -> None:
-        """Updates the lags until the task is cancelled."""
+    async def run(self, period_s: float, is_read: Callable[[], bool]) -> None:
+        """Updates the lags, while there are readers, until the task is cancelled."""
         while True:
             try:
-                await self.update()
+                if is_read():
+                    await self.update()
             except Exception:
                 _logger.exception("computing the lag of groups failed")
             await asyncio.sleep(period_s)
@@ -164,7 +171,12 @@ class LagMonitor:
 
     async def _read_timestamps(self, positions: Collection[Position]) -> None:
         """Reads the timestamps that are not known yet, and forgets those of other positions."""
-        known = {at: time for at, time in self._timestamps.items() if at in positions}
+        known = {
+            at: time
+            for at, time in self._timestamps.items()
+            if at in positions and time != _NO_RECORD and self._is_same_log(at[0])
+        }
+        self._read_logs = {at[0]: self._logs.get(at[0]) for at in positions}
         remote: list[Position] = []
         async for position in _in_slices([at for at in positions if at not in known]):
             log = self._logs.get(position[0])
@@ -178,13 +190,18 @@ class LagMonitor:
             known.update(await self._leaders.timestamps(remote))
         self._timestamps = known
 
+    def _is_same_log(self, topic_partition: TopicPartition) -> bool:
+        """Whether the log is that of the last update; a topic created again has another one."""
+        return self._read_logs.get(topic_partition) is self._logs.get(topic_partition)
+
     def _partition_lag(self, committed: GroupOffset, bounds: LogBounds) -> CommittedLag:
         records = _records(committed, bounds)
         seconds: float | None = 0.0
         if records:
             at = (committed.topic_partition, _next_offset(committed, bounds))
             timestamp = self._timestamps.get(at)
-            seconds = None if timestamp is None else self._age(timestamp)
+            if timestamp != _NO_RECORD:
+                seconds = None if timestamp is None else self._age(timestamp)
         group, topic_partition, offset = committed
         return CommittedLag(group, topic_partition, offset, records, seconds)
 
@@ -241,26 +258,48 @@ def _group_lag(group: str, records: int, seconds: float, change: float) -> Group
 
 
 def _timestamp_at(log: Log, offset: int) -> int | None:
-    """Returns the timestamp of the batch that contains an offset; None if it cannot be read."""
+    """Returns the timestamp of the first record at an offset or after it.
+
+    Returns `_NO_RECORD` if only markers follow, None if the log or the timestamp cannot be read.
+    """
     try:
-        found = log.read(offset, 1, max_offset=log.high_watermark)
-        if found.slice is None:
-            return None
-        try:
-            return batch_timestamp(found.slice.read(HEADER_SIZE))
-        finally:
-            found.slice.release()
+        while offset < log.high_watermark:
+            found = log.read(offset, 1, max_offset=log.high_watermark)
+            if found.slice is None:
+                return None
+            try:
+                header = parse_header(found.slice.read(HEADER_SIZE))
+            finally:
+                found.slice.release()
+            if not header.is_control:
+                return _first_timestamp(header)
+            offset = header.next_offset
     except BarnabasError:
         return None  # the segment was deleted meanwhile, or the directory is offline
+    return _NO_RECORD
 
 
 def batch_timestamp(data: bytes | memoryview) -> int | None:
-    """Returns the timestamp of the first record of a batch; None if it has none.
+    """Returns the timestamp of the first record of some batches; None if it has none.
 
-    Raises CorruptRecordError if the bytes are no batch.
+    Markers of transactions are skipped. Raises CorruptRecordError if the bytes are no batch.
     """
     header = parse_header(data)
-    return header.base_timestamp if header.base_timestamp >= 0 else None
+    while header.is_control:
+        data = data[header.size :]
+        if len(data) < HEADER_SIZE:
+            return None  # the record after the marker is not in this response
+        header = parse_header(data)
+    return _first_timestamp(header)
+
+
+def _first_timestamp(header: BatchHeader) -> int | None:
+    """Returns the timestamp of a batch's first record; None if the producer has set none.
+
+    If compaction has stored a delete horizon in its place (KIP-534), returns the largest one.
+    """
+    found = header.max_timestamp if header.has_delete_horizon else header.base_timestamp
+    return found if found >= 0 else None
 
 
 def lag_samples(

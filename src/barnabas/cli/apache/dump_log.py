@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.apache.coordinator_json import message_data
 from barnabas.cli.apache.flags import say, simple_class_name, warn_without_effect
+from barnabas.cli.apache.message_formatters import message_data
 from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.log_files import (
     base_offset,

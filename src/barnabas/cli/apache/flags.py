@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.framework.connection import BOOTSTRAP, Connection, key_values, read_properties
+from barnabas.cli.framework.connection import BOOTSTRAP, Connection, own_settings, read_properties
 from barnabas.cli.framework.output import printable
 from barnabas.model.errors import ConfigError
 
@@ -65,7 +65,9 @@ def given_settings(arguments: argparse.Namespace) -> dict[str, str]:
         path = getattr(arguments, name, None)
         if path is not None:
             settings.update(read_properties(Path(path)))
-    settings.update(key_values(getattr(arguments, "properties", None) or (), "--command-property"))
+    settings.update(
+        own_settings(getattr(arguments, "properties", None) or (), "--command-property")
+    )
     return without_java_classes(settings)
 
 

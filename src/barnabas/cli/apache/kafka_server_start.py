@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.cli.framework.connection import key_values, read_properties
+from barnabas.cli.framework.connection import own_settings, read_properties
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.verbs import load
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     settings: dict[str, object] = {
         **read_properties(arguments.config),
-        **key_values(arguments.overrides, "--override"),
+        **own_settings(arguments.overrides, "--override"),
     }
     serving = load("barnabas.cli.servers.serving")
     if arguments.daemon:

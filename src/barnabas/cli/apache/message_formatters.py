@@ -11,18 +11,19 @@ or text, or `write_to(record, out)` with a binary stream, as Kafka's `writeTo`. 
 """
 
 import argparse
+import base64
 import io
 import json
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from barnabas.cli.apache.coordinator_json import message_data
 from barnabas.cli.apache.flags import make_plugin, simple_class_name
 from barnabas.cli.framework.connection import key_values, read_properties
 from barnabas.cli.record_io.record_formats import unescape
 from barnabas.model.errors import BarnabasError, ConfigError
+from barnabas.model.ids import Uuid
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record
 from barnabas.wire.coordinator_records import (
@@ -30,7 +31,7 @@ from barnabas.wire.coordinator_records import (
     maybe_decode_transaction_record,
     version_of,
 )
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, WireStruct
 
 Deserializer = Callable[[str, bytes], bytes]
 _Plain = Callable[[bytes], bytes]
@@ -309,3 +310,44 @@ def _decoded(record: Record, decode: Decode, wanted: str) -> bytes:
         value = {"version": version, "data": message_data(found[1], version)}
     line = {"key": {"type": kind, "data": message_data(found[0], kind)}, "value": value}
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
+
+
+TAGGED = frozenset(
+    {
+        "previous_producer_id",
+        "next_producer_id",
+        "client_transaction_version",
+        "next_producer_epoch",
+        "topic_id",
+    }
+)
+
+
+def message_data(message: Message, version: int) -> dict[str, Any]:
+    """Returns the fields of a message in this version."""
+    return _struct(message, version)
+
+
+def _struct(value: WireStruct, version: int) -> dict[str, Any]:
+    default = type(value)()
+    found = {}
+    for name, _, first, last, _ in value.FIELDS:
+        item = getattr(value, name)
+        if first <= version <= last and not (name in TAGGED and item == getattr(default, name)):
+            found[_camel(name)] = _plain(item, version)
+    return found
+
+
+def _plain(value: Any, version: int) -> Any:
+    if isinstance(value, WireStruct):
+        return _struct(value, version)
+    if isinstance(value, list):
+        return [_plain(item, version) for item in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    return str(value) if isinstance(value, Uuid) else value
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

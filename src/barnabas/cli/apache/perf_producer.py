@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from barnabas.cli.apache.flags import say, without_java_classes
-from barnabas.cli.framework.connection import BOOTSTRAP, Connection, key_values, read_properties
+from barnabas.cli.framework.connection import BOOTSTRAP, Connection, own_settings, read_properties
 from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.nouns.perf import Latencies
 from barnabas.cli.record_io.bulk_writer import Pace
@@ -206,7 +206,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _settings(arguments: argparse.Namespace) -> dict[str, str]:
     settings = read_properties(Path(arguments.config)) if arguments.config else {}
-    settings.update(key_values(arguments.producer_props, "--producer-props"))
+    settings.update(own_settings(arguments.producer_props, "--producer-props"))
     if arguments.bootstrap_server:
         settings[BOOTSTRAP] = arguments.bootstrap_server
     if BOOTSTRAP not in settings:

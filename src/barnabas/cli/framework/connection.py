@@ -3,7 +3,7 @@
 The first source that has a key wins:
 
     -b / -X / --command-config     the command line
-    BARNABAS_BOOTSTRAP_SERVERS     any key, upper case, dots as underscores
+    BARNABAS_BOOTSTRAP_SERVERS     any key of a client, upper case, dots as underscores
     KAFKA_BOOTSTRAP_SERVERS        and KAFKA_BROKERS
     profile                        --profile, BARNABAS_PROFILE, or `profile = "name"` in the file
 
@@ -14,7 +14,9 @@ The file is BARNABAS_CONFIG or ~/.config/barnabas/config.toml:
     "bootstrap.servers" = "localhost:9092"
 
 A key that only another kind of client has (`linger.ms` for the admin client) is left out; a key
-that no client has is an error with a suggestion. An unreachable cluster is reported immediately.
+that no client has is an error with a suggestion. Other programs may use variables that begin with
+BARNABAS_, so such a variable is an error only if its name resembles a key. An unreachable cluster
+is reported immediately.
 """
 
 import argparse
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
 DEFAULT_BOOTSTRAP = "localhost:9092"
 BOOTSTRAP = "bootstrap.servers"
 _PREFIX = "BARNABAS_"
-_NOT_CLIENT_KEYS = frozenset({"PROFILE", "CONFIG", "LOG_LEVEL", "STATE_DIR", "SOAK"})
+_OTHER_VARIABLES = ("PROFILE", "CONFIG", "LOG_LEVEL", "STATE_DIR")
+"""Variables of the commands that are not client settings."""
+_TYPO_SIMILARITY = 0.85
+"""difflib's ratio of two names above which one is taken for a typo of the other."""
 _BROKER_VARIABLES = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BROKERS")
 
 
@@ -52,7 +57,7 @@ def client_settings(
     config_file = getattr(arguments, "command_config", None)
     if config_file is not None:
         settings.update(read_properties(Path(config_file)))
-    settings.update(key_values(getattr(arguments, "properties", None) or (), "-X"))
+    settings.update(own_settings(getattr(arguments, "properties", None) or (), "-X"))
     if getattr(arguments, "bootstrap_server", None):
         settings[BOOTSTRAP] = arguments.bootstrap_server
     return settings
@@ -70,9 +75,28 @@ def environment_settings(variables: Mapping[str, str]) -> dict[str, str]:
             found[BOOTSTRAP] = variables[name]
     for name, value in variables.items():
         rest = name.removeprefix(_PREFIX)
-        if rest != name and rest not in _NOT_CLIENT_KEYS and value:
-            found[rest.lower().replace("_", ".")] = value
+        if rest == name or rest in _OTHER_VARIABLES or not value:
+            continue
+        key = rest.lower().replace("_", ".")
+        if known_to_any_client(key):
+            found[key] = value
+        else:
+            _reject_typo(rest)
     return found
+
+
+def _reject_typo(name: str) -> None:
+    """Raises ConfigError if the name of a variable, without its prefix, resembles a known one."""
+    import difflib  # start-up time
+
+    keys = (key.name for table in _client_tables() for key in table)
+    known = [*_OTHER_VARIABLES, *(key.upper().replace(".", "_") for key in keys)]
+    close = difflib.get_close_matches(name, known, n=1, cutoff=_TYPO_SIMILARITY)
+    if close:
+        raise ConfigError(
+            f"environment variable {_PREFIX}{name} is not a setting; "
+            f"did you mean {_PREFIX}{close[0]}?"
+        )
 
 
 def profile_settings(name: str | None, variables: Mapping[str, str]) -> dict[str, str]:
@@ -117,6 +141,18 @@ def read_properties(path: Path) -> dict[str, str]:
         return resolve(parse_properties(text), os.environ, Path.read_text)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from error
+
+
+def own_settings(items: Iterable[str], flag: str) -> dict[str, str]:
+    """Returns KEY=VALUE arguments for this program, with `${env:…}` and `${file:…}` replaced.
+
+    `ps` shows the arguments of a process, so a secret can be given as a reference. Values for a
+    broker or a topic are read with `key_values`, which replaces nothing.
+    """
+    try:
+        return resolve(key_values(items, flag), os.environ, Path.read_text)
+    except ConfigError as error:
+        raise ConfigError(f"{flag}: {error}") from error
 
 
 def key_values(items: Iterable[str], flag: str) -> dict[str, str]:
@@ -270,14 +306,18 @@ class Connection:
 
 def known_to_any_client(name: str) -> bool:
     """Returns whether any kind of client has a key of this name."""
-    tables = (
+    # Most environments have only this variable, and the tables take time to import.
+    return name == BOOTSTRAP or any(table.knows(name) for table in _client_tables())
+
+
+def _client_tables() -> "tuple[ConfigTable, ...]":
+    return (
         config_keys.ADMIN_KEYS,
         config_keys.CONSUMER_KEYS,
         config_keys.PRODUCER_KEYS,
         config_keys.SIMPLE_KEYS,
         config_keys.CONNECTOR_KEYS,
     )
-    return any(table.knows(name) for table in tables)
 
 
 def check_reachable(values: Mapping[str, Any]) -> None:

@@ -1,4 +1,6 @@
-"""Commands that consist of a noun and verbs, such as `topics create`, and the loading of modules.
+"""Parsers of commands, of nouns with verbs such as `topics create`, and the loading of modules.
+
+Options and positional arguments may be mixed: `produce orders --format json FILE`.
 
 A noun's module declares `VERBS`; `add_verbs` creates a sub-parser for each and `run_verb`
 calls the selected one. Only the options of the selected verb are created and only its module is
@@ -9,8 +11,8 @@ import argparse
 import gc
 import importlib
 import textwrap
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 Run = Callable[[argparse.Namespace], int]
 AddArguments = Callable[[argparse.ArgumentParser], None]
@@ -35,7 +37,57 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=30, **options)
 
 
-class VerbParser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
+    """A parser that accepts options between positional arguments and explains unknown options.
+
+    argparse assigns positional arguments up to the first option and gives optional ones (`FILE*`)
+    their defaults there, so that a later FILE would be an error. Its intermixed mode parses the
+    options first. That mode does not support sub-commands, which have their own parsers.
+    """
+
+    _parses_intermixed = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        counts = {action.nargs for action in self._get_positional_actions()}
+        special = {argparse.PARSER, argparse.REMAINDER} & counts
+        if self._parses_intermixed or special or counts <= {None}:
+            return super().parse_known_args(args, namespace)
+        self._parses_intermixed = True  # that mode calls this method for each of its two passes
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._parses_intermixed = False
+
+    def error(self, message: str) -> NoReturn:
+        _, found, extras = message.partition("unrecognized arguments: ")
+        option = extras.partition(" ")[0].partition("=")[0]
+        if found and option.startswith("-"):
+            message = f"unknown option {option}{self.suggestion(option)}"
+        super().error(message)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Adds a suggestion to the error about a wrong verb or choice."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            hint = _suggestion(str(value), [str(choice) for choice in action.choices or ()])
+            raise argparse.ArgumentError(action, error.message + hint) from None
+
+    def suggestion(self, option: str) -> str:
+        """Returns the end of an error message about an unknown option."""
+        return _suggestion(option, self._option_string_actions)
+
+
+def _suggestion(given: str, known: Iterable[str]) -> str:
+    import difflib  # start-up time
+
+    close = difflib.get_close_matches(given, list(known), n=1, cutoff=0.7)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+class VerbParser(CommandParser):
     """A sub-parser that creates its options when it is first used."""
 
     add_options: AddArguments | None = None
@@ -50,7 +102,12 @@ class VerbParser(argparse.ArgumentParser):
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
         self.fill()
-        return super().parse_known_args(args, namespace)
+        nested = self._parses_intermixed
+        found, extras = super().parse_known_args(args, namespace)
+        if extras and not nested:
+            # The parser of the noun would show its own usage, which has none of the options.
+            self.error(f"unrecognized arguments: {' '.join(extras)}")
+        return found, extras
 
 
 def in_module(name: str, verb: str = "") -> tuple[AddArguments, Run]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from barnabas import zk
 from barnabas.cli.framework.connection import ZOOKEEPER_CONNECT_SECONDS
 from barnabas.model.config import ConfigTable
-from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
+from barnabas.model.config_keys.security import ZOOKEEPER_SECURITY_KEYS
 from barnabas.model.errors import UnavailableError
 from barnabas.zk import paths
 from barnabas.zk.tree import NoNodeError

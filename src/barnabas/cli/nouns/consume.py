@@ -39,10 +39,18 @@ barnabas consume orders --tail 5 --format json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("topics", nargs="*", metavar="TOPIC[:PARTITIONS]")
+    parser.add_argument("topics", nargs="*", default=[], metavar="TOPIC[:PARTITIONS]")
     parser.add_argument("-t", "--topic", action="append", default=[], help="a topic, as an option")
     parser.add_argument("-p", "--partition", metavar="N[,N]", help="partitions of all topics")
     parser.add_argument("-o", "--offset", metavar="RANGE", help="offsets to read (default: start)")
+    # The option of kafka-console-consumer, which users of Kafka type first.
+    parser.add_argument(
+        "--from-beginning",
+        action="store_const",
+        dest="offset",
+        const="start",
+        help="the same as -o start",
+    )
     parser.add_argument(
         "--tail", type=int, metavar="N", help="read the last N records of each partition"
     )

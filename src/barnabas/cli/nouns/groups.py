@@ -81,7 +81,9 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _describe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("groups", nargs="*", metavar="GROUP", help="(default: all groups)")
+    parser.add_argument(
+        "groups", nargs="*", default=[], metavar="GROUP", help="(default: all groups)"
+    )
     parser.add_argument(
         "--members", action="store_true", help="show the members instead of the lag"
     )

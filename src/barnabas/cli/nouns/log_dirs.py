@@ -22,6 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with Connection.of(arguments).admin() as admin:
         results = admin.describe_log_dirs(arguments.broker or None)
+        for topic in arguments.topic:
+            admin.describe_topic(topic)  # raises for a wrong name: an empty table would hide it
     rows = [
         {
             "broker": broker,

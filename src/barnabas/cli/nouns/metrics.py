@@ -33,7 +33,10 @@ run = run_verb
 
 def _show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "pattern", nargs="?", default="", help="regular expression: print only metrics that match"
+        "pattern",
+        nargs="?",
+        default="",
+        help="regular expression: print only metrics whose name or labels match, in any case",
     )
     parser.add_argument(
         "--url", default=_DEFAULT_URL, help="address of the endpoint (default: %(default)s)"
@@ -43,12 +46,27 @@ def _show_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _show(arguments: argparse.Namespace) -> int:
     try:
-        pattern = re.compile(arguments.pattern)
+        pattern = re.compile(arguments.pattern, re.IGNORECASE)
     except re.error as error:
         raise ConfigError(f"{arguments.pattern!r} is not a regular expression: {error}") from error
-    rows = [row for row in read_metrics(arguments.url) if pattern.search(row["metric"])]
+    rows = [
+        row
+        for row in read_metrics(arguments.url)
+        if pattern.search(row["metric"]) or pattern.search(row["labels"])
+    ]
+    if arguments.format == "table":  # tables round to one decimal: 0.003 s would be 0.0
+        rows = [{**row, "value": _digits(row["value"])} for row in rows]
     show(arguments, rows, COLUMNS)
     return DONE
+
+
+def _digits(value: float) -> str:
+    """Returns a number with up to six significant digits, integers in full.
+
+    >>> _digits(0.00312), _digits(1790000000), _digits(99.5)
+    ('0.00312', '1790000000', '99.5')
+    """
+    return str(value) if isinstance(value, int) else f"{value:.6g}"
 
 
 def read_metrics(url: str) -> list[dict[str, Any]]:

@@ -41,7 +41,9 @@ class OutgoingRecord:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("topic", metavar="TOPIC")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="lines to send (default: stdin)")
+    parser.add_argument(
+        "files", nargs="*", default=[], metavar="FILE", help="lines to send (default: stdin)"
+    )
     parser.add_argument("-k", "--key", help="key of every record")
     parser.add_argument("-K", "--key-separator", metavar="TEXT", help="separator of key and value")
     parser.add_argument(

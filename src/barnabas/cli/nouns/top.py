@@ -6,6 +6,7 @@ shows the busiest topics and the groups with the largest lag, and the pipelines 
 """
 
 import argparse
+import shutil
 import sys
 import threading
 import time
@@ -280,9 +281,24 @@ def _print(arguments: argparse.Namespace, rows: dict[str, Any]) -> None:
         sys.stdout.write(json_line(rows) + "\n")
     else:
         if sys.stdout.isatty():
-            sys.stdout.write(_CLEAR)
-        sys.stdout.write(_text(rows, arguments.rows))
+            size = shutil.get_terminal_size()
+            sys.stdout.write(_CLEAR + fitted(rows, arguments.rows, size.columns, size.lines))
+        else:
+            sys.stdout.write(_text(rows, arguments.rows))
     sys.stdout.flush()
+
+
+def fitted(rows: dict[str, Any], limit: int, width: int, height: int) -> str:
+    """Returns the text of a screen: fewer rows per table and cut lines, so that it never scrolls.
+
+    The last line of the terminal stays empty for the cursor.
+    """
+    text = _text(rows, limit)
+    while limit > 1 and text.count("\n") >= height:
+        limit -= 1
+        text = _text(rows, limit)
+    lines = text.splitlines()[: max(height - 1, 1)]
+    return "".join(line[:width] + "\n" for line in lines)
 
 
 def _text(rows: dict[str, Any], limit: int) -> str:

@@ -24,7 +24,7 @@ from barnabas.cli.framework.connection import (
     BOOTSTRAP,
     Connection,
     add_connection_options,
-    key_values,
+    own_settings,
 )
 from barnabas.cli.framework.exit_codes import DONE, OK
 from barnabas.cli.framework.files import STDIO, open_input, open_output
@@ -279,7 +279,7 @@ def target_of(source: Connection, arguments: argparse.Namespace) -> Connection:
     settings = dict(source.settings)
     if arguments.to_bootstrap_server:
         settings[BOOTSTRAP] = arguments.to_bootstrap_server
-    settings.update(key_values(arguments.to_property, "--to-property"))
+    settings.update(own_settings(arguments.to_property, "--to-property"))
     return Connection(settings)
 
 

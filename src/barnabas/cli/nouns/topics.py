@@ -123,7 +123,9 @@ def _without(errors: dict[Any, BarnabasError], code: ErrorCode) -> dict[Any, Bar
 
 
 def _describe_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="TOPIC", help="(default: all topics)")
+    parser.add_argument(
+        "names", nargs="*", default=[], metavar="TOPIC", help="(default: all topics)"
+    )
     parser.add_argument(
         "--under-replicated", action="store_true", help="only partitions with replicas out of sync"
     )

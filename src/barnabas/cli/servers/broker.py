@@ -6,7 +6,7 @@ The keys are Kafka's. Prints one line "listening on HOST:PORT" when clients can 
 import argparse
 from pathlib import Path
 
-from barnabas.cli.framework.connection import key_values, read_properties
+from barnabas.cli.framework.connection import own_settings, read_properties
 from barnabas.cli.framework.options import add_log_options, port_number
 from barnabas.cli.framework.verbs import load
 
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     settings: dict[str, object] = {
         **read_properties(arguments.config),
-        **key_values(arguments.settings, "-X"),
+        **own_settings(arguments.settings, "-X"),
     }
     if arguments.http_port is not None:
         settings["http.listener"] = f"127.0.0.1:{arguments.http_port}"

@@ -133,5 +133,8 @@ def _check_settings(connection: Connection) -> None:
     """
     if not connection.bootstrap.strip():
         raise ConfigError("--bootstrap-server: an address is required")
+    # Imported when the command runs: the clients are not needed for --help.
+    options = load("barnabas.clients.core.options")
+    options.parse_addresses(text.strip() for text in connection.bootstrap.split(","))
     table = config_keys.ADMIN_KEYS
     table.parse(connection.supported_settings(table))

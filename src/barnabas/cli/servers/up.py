@@ -6,8 +6,12 @@ broker cleanly; the data stays in its directory.
 
 import argparse
 import os
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from barnabas.cli.framework.connection import key_values, own_settings
 from barnabas.cli.framework.options import (
     DEFAULT_LEVEL,
     add_log_options,
@@ -15,8 +19,40 @@ from barnabas.cli.framework.options import (
     port_number,
 )
 from barnabas.cli.framework.verbs import load
-from barnabas.cli.servers.console_process import ConsoleProcess
 from barnabas.model.errors import ConfigError
+from barnabas.runtime.child_process import spawn
+
+_STOP_SECONDS = 5.0
+
+
+class ConsoleProcess:
+    """Starts `barnabas console` for an address and stops it."""
+
+    def __init__(self, port: int, metrics_urls: Sequence[str] = ()) -> None:
+        self._port = port
+        self._metrics_urls = metrics_urls
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, bootstrap: str, zookeeper: str | None = None) -> None:
+        command = [sys.executable, "-m", "barnabas.cli.main", "console", "-b", bootstrap]
+        command += ["--port", str(self._port)]
+        command += ["--zookeeper", zookeeper] if zookeeper else []
+        for url in self._metrics_urls:
+            command += ["--metrics-url", url]
+        self._process = spawn(command)
+
+    def stop(self) -> None:
+        """Ends the process; further calls have no effect."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
 
 EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
 _DEFAULT_HOST = "localhost"
@@ -101,7 +137,7 @@ def _run_cluster(
     local_cluster = load("barnabas.cli.servers.local_cluster")
     serving = load(_SERVING)
     serving.set_up_logging(arguments.log_level, arguments.log_format)
-    serving.check_settings(settings)
+    serving.check_settings({**settings, **own_settings(arguments.settings, "-X")})
     data_dir = Path(str(settings.pop("log.dirs"))) / "cluster"
     del settings["listeners"]
     config = local_cluster.LocalClusterConfig(
@@ -136,12 +172,10 @@ def _settings(arguments: argparse.Namespace) -> dict[str, object]:
     }
     if arguments.http_port is not None:
         settings["http.listener"] = f"127.0.0.1:{arguments.http_port}"
-    for text in arguments.settings:
-        key, separator, value = text.partition("=")
-        if not separator:
-            raise ConfigError(f"-X {text!r}: must look like KEY=VALUE")
-        settings[key.strip()] = value.strip()
-    return settings
+    # The brokers of a cluster resolve references to secrets themselves, so that their
+    # configuration files have none.
+    read = own_settings if arguments.brokers == 1 else key_values
+    return {**settings, **read(arguments.settings, "-X")}
 
 
 def _data_dir() -> Path:

@@ -25,13 +25,12 @@ from barnabas.clients.connector.topic_count import (
 from barnabas.clients.core.exit_hooks import close_at_exit, closed
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.model.clock import Clock
 from barnabas.model.config import merged
 from barnabas.model.errors import ConfigError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
-from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import ConnectorKeywords

@@ -23,9 +23,9 @@ from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings, consumer_id_string
 from barnabas.clients.connector.stream import StreamSet
 from barnabas.clients.connector.topic_count import TopicCount
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import ConnectionLossError, MetadataTree, SessionLostError, SessionState
 
 _log = logging.getLogger(__name__)

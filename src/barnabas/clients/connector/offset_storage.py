@@ -10,14 +10,12 @@ from typing import Any, Protocol, TypeVar
 
 from barnabas.clients.connector.fetcher import ClientSource
 from barnabas.clients.connector.registry import OPS_PER_MULTI, GroupRegistry
-from barnabas.clients.core.apis.offset_commit import (
+from barnabas.clients.core.apis.committed_offsets import (
     LAST_OFFSET_COMMIT_BY_NAME,
-    check_offset_commit,
-    offset_commit_request,
-)
-from barnabas.clients.core.apis.offset_fetch import (
     LAST_OFFSET_FETCH_BY_NAME,
+    check_offset_commit,
     committed_only,
+    offset_commit_request,
     offset_fetch_request,
     read_offset_fetch,
 )

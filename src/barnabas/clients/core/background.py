@@ -4,8 +4,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable
 
-from barnabas.model.clock import Clock
 from barnabas.model.errors import BarnabasError
+from barnabas.runtime.clock import Clock
 
 logger = logging.getLogger(__name__)
 

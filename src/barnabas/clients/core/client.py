@@ -1,7 +1,7 @@
 """Routes requests to the right broker: the leader of a partition, a coordinator, the controller.
 
-`KafkaClient` finds the broker, connects and sends. `metadata_keeper` fetches metadata, `any_broker`
-finds a first broker. Records, groups and transactions belong to the producer and consumer.
+`KafkaClient` finds the broker, connects and sends. `metadata_keeper` finds a first broker and
+fetches metadata. Records, groups and transactions belong to the producer and consumer.
 """
 
 import asyncio
@@ -10,16 +10,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 from typing import Any, TypeVar
 
-from barnabas.clients.core.any_broker import AnyBroker
 from barnabas.clients.core.backoff import Backoff, Retries, retry_until
 from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
-from barnabas.clients.core.metadata_keeper import MetadataKeeper
+from barnabas.clients.core.metadata_keeper import AnyBroker, MetadataKeeper
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.outage import Outage, RepeatedWarning
 from barnabas.clients.core.pool import ConnectionPool
 from barnabas.clients.metrics.client_metrics import ClientMetrics
 from barnabas.clients.metrics.network import NetworkMeters, add_network_metrics
-from barnabas.clients.metrics.reporters import ReporterThread
 from barnabas.clients.metrics.telemetry import TelemetryPush
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
@@ -33,6 +31,7 @@ from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.reporters import ReporterThread
 from barnabas.wire.message import Message
 from barnabas.wire.messages.find_coordinator import (
     FindCoordinatorRequest,

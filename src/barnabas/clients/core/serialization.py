@@ -18,8 +18,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from barnabas.clients.core.plugins import close, configure, instance_of, is_path, load
 from barnabas.model.errors import ConfigError, LocalError
+from barnabas.runtime.plugins import close, configure, instance_of, is_path, load
 
 Function = Callable[[Any], Any]
 

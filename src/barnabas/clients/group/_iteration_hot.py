@@ -1,4 +1,4 @@
-"""Returns the records of a decoded block one by one: `for record in consumer`.
+"""Returns the records of a decoded block one by one: `for` and `async for record in consumer`.
 
 Cython compiles it; it also runs as plain Python. `__next__` runs for every record, so it only
 compares two fields; it does not read the clock. Everything else that poll() does (rebalance steps,
@@ -13,8 +13,9 @@ of the subscription instead, which the callers of `stop()` and `position()` hold
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 try:
@@ -23,13 +24,20 @@ except ImportError:
     from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall
+    from cython.cimports.cpython.ref import Py_REFCNT
     from cython.cimports.cpython.time import monotonic
 else:
+    from barnabas.clients.core._direct_call_hot import DirectCall
+
     monotonic = time.monotonic
 
 COMPILED: bool = cython.compiled
 
 _NO_EPOCH = -1
+# Without the GIL a reference count does not show whether other threads use an object.
+_GIL = cython.declare(cython.bint, getattr(sys, "_is_gil_enabled", lambda: True)())
+_UNUSED = cython.declare(cython.Py_ssize_t, 2)  # references: the attribute and the local variable
 _RECORDS_PER_CHECK = cython.declare(cython.Py_ssize_t, 32)
 
 
@@ -192,16 +200,63 @@ class RecordIterator:
         return self._returned + self._index
 
 
-async def iterate_async(
-    reader: RecordIterator, load: Callable[[], Awaitable[bool]]
-) -> AsyncGenerator[Any, None]:
-    """Yields the records of all blocks that `load()` gives to `reader`, until it returns False.
+@cython.final
+@cython.cclass
+class AsyncRecords:
+    """Asynchronous iterator over the records of all blocks that `load()` gives to `reader`.
 
-    A compiled asynchronous generator costs less per record than one of the interpreter.
+    `load()` is awaited at the end of a block; the iteration ends when it returns False. No
+    asynchronous generator: it has a frame to resume and allocates an object for each record.
     """
-    while await load():
-        while True:
-            record = reader._next_record()
-            if record is None:
-                break
-            yield record
+
+    _reader: RecordIterator
+    _load: Any
+    _last: NextRecord | None
+
+    def __init__(self, reader: RecordIterator, load: Callable[[], Awaitable[bool]]) -> None:
+        self._reader = reader
+        self._load = load
+        self._last = None  # used again if the caller has no reference: saves a fifth of the time
+
+    def __aiter__(self) -> AsyncRecords:
+        return self
+
+    def __anext__(self) -> Coroutine[Any, Any, Any]:
+        call: NextRecord | None = self._last
+        if cython.compiled and _GIL and call is not None and Py_REFCNT(call) == _UNUSED:
+            call._begun = False
+            call._coroutine = None
+            return call
+        call = NextRecord.__new__(NextRecord)
+        if not cython.compiled:
+            DirectCall.__init__(call)
+        call._records = self
+        self._last = call
+        return call
+
+    async def _load_next(self) -> Any:
+        """Returns the first record of the next block."""
+        while await self._load():
+            record = self._reader._next_record()
+            if record is not None:
+                return record
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Does nothing; asynchronous generators have this method."""
+
+
+@cython.final
+@cython.cclass
+class NextRecord(DirectCall):  # type: ignore[misc]
+    """A call of `__anext__`. The position moves when it is awaited."""
+
+    _records: AsyncRecords
+
+    @cython.ccall
+    def _complete(self) -> object:
+        return self._records._reader._next_record()
+
+    @cython.ccall
+    def _continue(self) -> object:
+        return self._records._load_next()

@@ -11,7 +11,7 @@ from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import LoopClient
 from barnabas.clients.core.graceful import interruptible, not_interruptible
-from barnabas.clients.group._iteration_hot import iterate_async
+from barnabas.clients.group._iteration_hot import AsyncRecords
 from barnabas.clients.group.aio_process import AioProcessRun
 from barnabas.clients.group.base import (
     ConsumerBase,
@@ -144,7 +144,7 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         Each record counts as a poll(): it moves the position, and an automatic commit covers the
         records before it. seek(), pause() and a rebalance take effect with the next record.
         """
-        return iterate_async(self._core.reader, self._next_block)
+        return AsyncRecords(self._core.reader, self._next_block)
 
     async def process(self, handler: "AioHandler", **options: Any) -> None:
         """Awaits `handler(record)` for every record until `wakeup()` is called.

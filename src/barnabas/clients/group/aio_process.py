@@ -132,7 +132,9 @@ class AioProcessRun:
         self, consumer: AioPollingConsumer, handler: AioHandler, options: ProcessOptions
     ) -> None:
         options.check()
-        if options.producer and not inspect.iscoroutinefunction(options.producer.send):
+        # `send` of our asyncio producer is compiled, and not recognized as a coroutine function.
+        flush = getattr(options.producer, "flush", None)
+        if options.producer and not inspect.iscoroutinefunction(flush):
             raise LocalError("producer= must be an asyncio producer: barnabas.aio.Producer")
         self._consumer = consumer
         self._options = options

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import EARLIEST, LATEST, AssignedPartition, OffsetReset
-from barnabas.clients.metrics.metric_types import MetricValues
 from barnabas.model.errors import BarnabasError, ClosedError, LocalError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
 from barnabas.model.topic_names import topic_name_problem
+from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:
     # The default makes `Consumer` valid without parameters; `typing` supports it since Python 3.13.

@@ -1,6 +1,6 @@
 """A member of a classic group as a state machine without IO.
 
-The member id and the generation (`classic_identity`) change only by a response to the member's own
+The member id and the generation (`ClassicIdentity`) change only by a response to the member's own
 request. A retriable error never resets them (KAFKA-13214); a response to a request of an older
 generation is ignored (KAFKA-8104). Before joining, a step of the polling thread commits offsets and
 revokes partitions between two polls, when all returned records are processed. The partitions and
@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from barnabas.clients.assignors.port import Assignment
 from barnabas.clients.group.classic_assignment import (
     ClassicAssignment,
+    ClassicIdentity,
     LeaderAssignment,
     leader_assignment,
 )
-from barnabas.clients.group.classic_identity import ClassicIdentity
 from barnabas.clients.group.classic_protocol import (
     decode_assignment,
     heartbeat_request,

@@ -1,9 +1,9 @@
 """The classic protocol's requests, and the bytes members exchange through the coordinator. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 
 from barnabas.clients.assignors.port import Assignment, MemberSubscription
+from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.errors import ProtocolError
 from barnabas.model.group_metadata import GroupMetadata
@@ -29,15 +29,6 @@ SUBSCRIPTION_VERSION = 3
 ASSIGNMENT_VERSION = 3
 
 
-def _by_topic(topic_partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
-    return [
-        (topic, [topic_partition.partition for topic_partition in found])
-        for topic, found in groupby(
-            sorted(topic_partitions), lambda topic_partition: topic_partition.topic
-        )
-    ]
-
-
 def encode_subscription(
     topics: Iterable[str],
     owned: Sequence[TopicPartition],
@@ -50,7 +41,8 @@ def encode_subscription(
         topics=sorted(topics),
         user_data=user_data,
         owned_partitions=[
-            OwnedTopic(topic=topic, partitions=numbers) for topic, numbers in _by_topic(owned)
+            OwnedTopic(topic=topic, partitions=numbers)
+            for topic, numbers in by_topic(sorted(owned)).items()
         ],
         generation_id=generation,
         rack_id=rack or None,
@@ -81,7 +73,7 @@ def encode_assignment(topic_partitions: Iterable[TopicPartition]) -> bytes:
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
             AssignedTopic(topic=topic, partitions=numbers)
-            for topic, numbers in _by_topic(topic_partitions)
+            for topic, numbers in by_topic(sorted(topic_partitions)).items()
         ]
     )
     return _versioned(ASSIGNMENT_VERSION, message.encode(ASSIGNMENT_VERSION))

@@ -151,7 +151,7 @@ class Commits:
         try:
             await commit
         except BarnabasError as error:
-            # During a rebalance that is to be expected.
+            # During a rebalance the coordinator rejects commits of the old generation.
             level = logging.DEBUG if self._joining() else logging.WARNING
             logger.log(level, "automatic commit failed: %s", error)
             if _names_unknown_topic(error):

@@ -53,6 +53,9 @@ logger = logging.getLogger(__name__)
 
 Records = dict[TopicPartition, list[Record]]
 
+POLLS_PER_SLICE = 4
+"""An iteration yields to the event loop after this multiple of max.poll.records, at the latest."""
+
 
 class ConsumerCore:
     """Created on the event loop that owns it. Any thread may call `notify`."""
@@ -80,7 +83,8 @@ class ConsumerCore:
         self.buffer = FetchBuffer(self.subscription, meters)
         self._deserialization = Deserialization(settings)
         convert, lock = self._deserialization.convert_one(), self.subscription.lock
-        self.reader = RecordIterator(lock, convert, refill, slice_s, settings.max_poll_records)
+        slice_records = POLLS_PER_SLICE * settings.max_poll_records
+        self.reader = RecordIterator(lock, convert, refill, slice_s, slice_records)
         self._wake_polling_thread = notify
         self._loop = asyncio.get_running_loop()
         client_id = settings.client.connection.client_id

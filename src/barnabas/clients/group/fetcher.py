@@ -24,18 +24,21 @@ from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.fetch_plan import (
     ConsumerFetchSession,
     FetchLimits,
+    FetchPlan,
     NodePlan,
     PartitionLeader,
     plan_fetches,
 )
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import AssignedPartition, Phase, SubscriptionState
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.net.client import ClientConnection
 from barnabas.net.fetch_session import SESSION_ERRORS
 from barnabas.records.reader import FetchDecoder
+from barnabas.runtime.clock import Clock
+from barnabas.wire.message import Message
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 LEADER_CHANGED = frozenset(
@@ -102,6 +105,13 @@ logger = logging.getLogger(__name__)
 
 PURPOSE = "fetch"
 IDLE_CHECK_MS = 1000
+LARGE_RESPONSE_BYTES = 64 * 1024
+"""From this size on the next request is sent before the polling thread is woken.
+
+That thread then decodes for about a millisecond without releasing the GIL, and the broker would
+wait for its next request that long. The records of a smaller response are passed on first, to keep
+the latency low.
+"""
 
 
 class Fetcher:
@@ -149,8 +159,7 @@ class Fetcher:
 
     def _step(self, now_ms: int) -> int:
         """Starts all possible requests; returns the milliseconds until the next check."""
-        with self._subscription.lock:
-            plan = plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
+        plan = self._plan(now_ms)
         if plan.leaderless:
             topics = {state.partition.topic for state in plan.leaderless}
             self._work.run("metadata", lambda: self._client.refresh(topics))
@@ -165,6 +174,10 @@ class Fetcher:
                 self._work.run(node_id, partial(self._fetch, node_id, node))
         return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
 
+    def _plan(self, now_ms: int) -> FetchPlan:
+        with self._subscription.lock:
+            return plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
+
     def _locate(self, topic_partition: TopicPartition) -> PartitionLeader | None:
         metadata = self._client.metadata
         found = metadata.leader_of(topic_partition)
@@ -175,30 +188,79 @@ class Fetcher:
         )
 
     async def _fetch(self, node_id: int, node: NodePlan) -> None:
+        """Fetches from one broker while there is room in the buffer."""
         session = self._sessions.setdefault(node_id, ConsumerFetchSession())
         try:
             connection = await self._client.connection(node_id, PURPOSE)
         except BarnabasError:
             self._leave_replica(node)
             raise
+        following: NodePlan | None = node
+        reply = self._send(connection, session, node)
+        while following is not None:
+            node = following
+            sent_s = self._loop.time()
+            response = await self._response(reply, session, node)
+            self._buffer.meters.answered(self._loop.time() - sent_s, response.throttle_time_ms)
+            size = self._take_in(node_id, node, session, response)
+            if 0 < size < LARGE_RESPONSE_BYTES:
+                self._buffer.on_data()
+            try:
+                following = self._following(node_id, connection, response)
+                if following is not None:
+                    reply = self._send(connection, session, following)
+            finally:
+                if size >= LARGE_RESPONSE_BYTES:
+                    self._buffer.on_data()
+        if response.throttle_time_ms > 0:
+            # The quota is exceeded: the broker mutes this connection meanwhile (KIP-219).
+            await asyncio.sleep(response.throttle_time_ms / 1000)
+
+    def _send(
+        self, connection: ClientConnection, session: ConsumerFetchSession, node: NodePlan
+    ) -> "asyncio.Future[Message]":
+        """Sends the request of a plan; returns the future of its response."""
         selection = session.select(node.targets)
         request = fetch_request(selection, self._limits.options(node.hurried))
         version = selection.version(connection.version_of(FetchRequest))
         timeout_s = self._settings.request_timeout_s + request.max_wait_ms / 1000
-        sent_s = self._loop.time()
         try:
-            response: FetchResponse = await connection.send(
-                request, version=version, timeout_s=timeout_s
-            )
-        except BaseException:
-            session.lost()
-            self._leave_replica(node)
+            return connection.submit(request, version=version, timeout_s=timeout_s)
+        except BarnabasError:
+            self._request_lost(session, node)
             raise
-        self._buffer.meters.answered(self._loop.time() - sent_s, response.throttle_time_ms)
-        self._take_in(node_id, node, session, response)
-        if response.throttle_time_ms > 0:
-            # The quota is exceeded: the broker mutes this connection meanwhile (KIP-219).
-            await asyncio.sleep(response.throttle_time_ms / 1000)
+
+    async def _response(
+        self, reply: "asyncio.Future[Message]", session: ConsumerFetchSession, node: NodePlan
+    ) -> FetchResponse:
+        try:
+            response = await reply
+        except BaseException:
+            self._request_lost(session, node)
+            raise
+        assert isinstance(response, FetchResponse)
+        return response
+
+    def _following(
+        self, node_id: int, connection: ClientConnection, response: FetchResponse
+    ) -> NodePlan | None:
+        """Returns the fetch that follows a response without another step of the fetcher.
+
+        None if the broker throttles or another connection must be used, if there is no room, or if
+        the next step has more to do than to fetch.
+        """
+        if response.throttle_time_ms or self._client.connected(node_id, PURPOSE) is not connection:
+            return None
+        plan = self._plan(self._clock.monotonic_ms())
+        if plan.leaderless or plan.unvalidated:
+            return None
+        if any(not self._work.busy(other) for other in plan.nodes):
+            self._woken.set()  # a partition moved to another broker
+        return plan.nodes.get(node_id)
+
+    def _request_lost(self, session: ConsumerFetchSession, node: NodePlan) -> None:
+        session.lost()
+        self._leave_replica(node)
 
     def _leave_replica(self, node: NodePlan) -> None:
         """Returns to the leaders, because this broker cannot be reached."""
@@ -210,15 +272,16 @@ class Fetcher:
 
     def _take_in(
         self, node_id: int, node: NodePlan, session: ConsumerFetchSession, response: FetchResponse
-    ) -> None:
+    ) -> int:
+        """Applies a response; returns the bytes of records that were buffered."""
         code = ErrorCode.of(response.error_code)
         session.answered(code, response.session_id)
         if code is not ErrorCode.NONE:
             if code not in SESSION_ERRORS:
                 raise BrokerError(code, f"fetching from broker {node_id}: {code.explanation}")
             logger.debug("broker %d: %s, a full fetch follows", node_id, code.name)
-            return
-        got_data = False
+            return 0
+        buffered = 0
         sizes: dict[AssignedPartition, int] = {}
         for answer in read_fetch_results(response, self._client.metadata.topic_names):
             known = node.states.get(answer.partition)
@@ -227,10 +290,10 @@ class Fetcher:
             if answer.data.records:
                 sizes[known[0]] = len(answer.data.records)
                 self._buffer.meters.partition(known[0])
-            got_data |= self._apply(known[0], known[1], node, answer)
+            if self._apply(known[0], known[1], node, answer):
+                buffered += sizes.get(known[0], 0)
         self._buffer.meters.fetched(sizes)
-        if got_data:
-            self._buffer.on_data()
+        return buffered
 
     def _apply(
         self, state: AssignedPartition, stamp: int, node: NodePlan, answer: PartitionFetchResult

@@ -23,9 +23,9 @@ from barnabas.clients.group.membership_actions import (
 from barnabas.clients.group.metrics import CoordinatorMeters
 from barnabas.clients.group.settings import ConsumerSettings, GroupSettings
 from barnabas.clients.group.subscription import SubscriptionKind, SubscriptionState
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
+from barnabas.runtime.clock import Clock
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
 from barnabas.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -148,11 +148,13 @@ class MembershipDriver:
         known = self._looked_up == self._subscription.generation
         if missing or not known or self._client.metadata_is_stale:
             self._work.run("metadata", self._look_up)
+        # Without metadata a pattern matches nothing, and the member would join with no topics.
         if self._looked_up < 0:
             return
         self._follow_metadata()
         if self.polls.overdue(self._group.max_poll_interval_ms, now_ms) and self._is_member():
             self._overdue(now_ms)
+        # The member was fenced: a step of its old generation must not run any more.
         if self.member.losing:
             with contextlib.suppress(IndexError):
                 self.steps.popleft()
@@ -187,7 +189,7 @@ class MembershipDriver:
         """Refreshes the metadata of the subscribed topics."""
         generation = self._subscription.generation
         if self._subscription.kind is SubscriptionKind.PATTERN:
-            self._client.interests = None
+            self._client.interests = None  # all topics: a new one may match
             await self._check_pattern_support()
         elif self._client.interests is None:
             self._client.interests = set()  # an earlier subscription was a pattern
@@ -219,6 +221,7 @@ class MembershipDriver:
         if self._subscription.kind is SubscriptionKind.PATTERN:
             self._subscription.matched(self._matching())
         self.member.subscribe(self._subscription.topics, self._pattern())
+        # Only the leader of a classic group has `_divided`; other members join when it does.
         if self._divided and self._counts(frozenset(self._divided)) != self._divided:
             self._divided = {}
             self.member.rejoin("the partitions of a topic changed")
@@ -250,6 +253,7 @@ class MembershipDriver:
                 self.member.answered(response, self._clock.monotonic_ms())
         except BarnabasError as error:
             logger.debug("group %s: %s", self._group.group_id, error)
+            # An unreachable coordinator sends no NOT_COORDINATOR, so its group may have moved.
             if isinstance(error, UnavailableError):
                 self._client.forget_coordinator(GROUP, self._group.group_id)
             self.member.failed(error, self._clock.monotonic_ms())
@@ -282,6 +286,7 @@ class MembershipDriver:
             raise BrokerError(code)
 
     async def _divide(self, action: Divide) -> None:
+        # The leader assigns the topics of all members, which it may not have subscribed to itself.
         await self._client.refresh(action.topics)
         self._divided = self._counts(action.topics)
         self.member.divide(self._divided, self._clock.monotonic_ms())

@@ -14,9 +14,9 @@ from barnabas.clients.group.subscription import (
     SubscriptionState,
 )
 from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup, MetricsByTopic
-from barnabas.clients.metrics.metric_types import Metric
-from barnabas.model.clock import Clock
 from barnabas.runtime._meter_hot import Meter
+from barnabas.runtime.clock import Clock
+from barnabas.runtime.metric_types import Metric
 from barnabas.runtime.metrics import Histogram
 
 MS = 0.001

@@ -8,23 +8,21 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from time import monotonic_ns
 from typing import Any
 
+from barnabas.clients.core.apis.committed_offsets import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    LAST_OFFSET_FETCH_BY_NAME,
+    CommittedOffsets,
+    check_offset_commit,
+    offset_commit_request,
+    offset_fetch_request,
+    read_requested_committed,
+)
 from barnabas.clients.core.apis.list_offsets import (
     ListedOffsets,
     OffsetAndTimestamp,
     OffsetQuery,
     list_offsets_request,
     read_requested_offsets,
-)
-from barnabas.clients.core.apis.offset_commit import (
-    LAST_OFFSET_COMMIT_BY_NAME,
-    check_offset_commit,
-    offset_commit_request,
-)
-from barnabas.clients.core.apis.offset_fetch import (
-    LAST_OFFSET_FETCH_BY_NAME,
-    CommittedOffsets,
-    offset_fetch_request,
-    read_requested_committed,
 )
 from barnabas.clients.core.client import GROUP, KafkaClient
 from barnabas.clients.group.errors import CommitFailedError

@@ -32,10 +32,10 @@ from barnabas.clients.group.subscription import (
     Phase,
     SubscriptionState,
 )
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import Clock
 from barnabas.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 logger = logging.getLogger(__name__)
@@ -135,12 +135,15 @@ class PositionKeeper:
             found = await self.offsets.committed(list(stamped), deadline_s)
         except BarnabasError as error:
             for state, stamp in stamped.values():
-                self._rest(state)
+                self._rest(
+                    state
+                )  # the partition stays without a position, so the fetch is repeated
                 if not error.retriable:
                     self._buffer.fail(state, stamp, error)
             raise
         for topic_partition, (state, stamp) in stamped.items():
             position = found[topic_partition]
+            # A seek() or a new assignment during the request changed the stamp: its position wins.
             if state.stamp != stamp or state.phase is not Phase.UNPOSITIONED:
                 continue
             if position is None:
@@ -183,6 +186,8 @@ class PositionKeeper:
         for topic_partition, (state, _) in stamped.items():
             reset = state.reset or self._settings.reset
             found = self._client.metadata.leader_of(topic_partition)
+            # With the leader epoch of our metadata, a broker that is not the leader in
+            # this epoch rejects the query instead of answering from an old log (KIP-320).
             queries[topic_partition] = OffsetQuery(
                 reset.timestamp_at(now_ms), found[1] if found else -1
             )
@@ -244,6 +249,8 @@ class PositionKeeper:
         if isinstance(answer, BarnabasError):
             self._failed(state, answer)
             return
+        # `end` is where the log of the position's epoch ends on the current leader. An end below
+        # the position means that the records between were lost in an unclean election (KIP-320).
         epoch, end = answer
         if epoch < 0 or end < 0:
             self._truncated(state, None, -1)
@@ -267,6 +274,7 @@ class PositionKeeper:
                 state.move_to(divergent, epoch)
 
     def _failed(self, state: AssignedPartition, error: BarnabasError) -> None:
+        # Most errors mean that the leader has moved, so the metadata is refreshed in any case.
         self._look_up(state)
         if not error.retriable:
             self._buffer.fail(state, state.stamp, error)

@@ -10,7 +10,7 @@ from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Conversion, deserializer
 from barnabas.clients.group.fetch_plan import FetchLimits
 from barnabas.clients.group.subscription import OffsetReset, parse_reset
-from barnabas.clients.metrics.settings import MetricsSettings
+from barnabas.clients.metrics.client_metrics import MetricsSettings
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.extras import missing_package

@@ -8,14 +8,12 @@ units come from `catalog`.
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from barnabas.clients.metrics.catalog import CATALOG, PERCENTILES, DeclaredMetric
-from barnabas.clients.metrics.metric_types import CLIENT_ID, Metric, MetricName
-from barnabas.clients.metrics.reporters import ReporterThread
-from barnabas.clients.metrics.settings import MetricsSettings
 from barnabas.clients.metrics.windows import (
     Meters,
     Windows,
@@ -24,9 +22,41 @@ from barnabas.clients.metrics.windows import (
     minimum,
     total,
 )
-from barnabas.model.clock import Clock
 from barnabas.runtime._meter_hot import Meter
+from barnabas.runtime.clock import Clock
+from barnabas.runtime.metric_types import CLIENT_ID, Metric, MetricName
 from barnabas.runtime.metrics import Histogram
+from barnabas.runtime.reporters import MetricsReporter, ReporterThread, load_reporters
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """Settings of `ClientMetrics`, of the reporters and of the push to brokers."""
+
+    samples: int = 2
+    window_ms: int = 30_000
+    debug: bool = False
+    """Whether metrics of the level DEBUG are recorded."""
+    push: bool = False
+    reporters: tuple[MetricsReporter, ...] = ()
+    report_interval_s: float = 30.0
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> "MetricsSettings":
+        """Returns the settings in the values of a table that includes `METRICS_KEYS`.
+
+        Raises:
+            ConfigError: A reporter cannot be loaded or configured.
+        """
+        return cls(
+            samples=values["metrics.num.samples"],
+            window_ms=values["metrics.sample.window.ms"],
+            debug=values["metrics.recording.level"] != "INFO",
+            push=values["enable.metrics.push"],
+            reporters=load_reporters(values),
+            report_interval_s=values["metrics.report.interval.ms"] / 1000,
+        )
+
 
 Read = Callable[[int], float]
 """Returns the value of a metric at a monotonic time in milliseconds."""

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup
-from barnabas.clients.metrics.metric_types import Metric
 from barnabas.clients.metrics.windows import Meters
-from barnabas.model.clock import Clock
 from barnabas.net.connection_meters import ConnectionMeters
 from barnabas.net.connection_options import Address
 from barnabas.runtime._meter_hot import Meter
+from barnabas.runtime.clock import Clock
+from barnabas.runtime.metric_types import Metric
 
 MS = 0.001
 """Factor from microseconds to milliseconds."""

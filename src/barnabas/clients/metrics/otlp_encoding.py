@@ -14,8 +14,7 @@ import math
 import struct
 from collections.abc import Iterable
 
-from barnabas.clients.metrics.metric_types import Metric
-from barnabas.clients.metrics.telemetry_names import attributes, telemetry_name
+from barnabas.runtime.metric_types import Metric, attributes, telemetry_name
 from barnabas.runtime.metrics import MetricKind
 
 NS_PER_MS = 1_000_000

@@ -14,15 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.clients.metrics.metric_types import Metric, MetricName
 from barnabas.clients.metrics.otlp_encoding import encode_metrics
-from barnabas.clients.metrics.telemetry_names import telemetry_name
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
 from barnabas.model.records import Codec
 from barnabas.net.client import ClientConnection
 from barnabas.records.compression import compress
+from barnabas.runtime.metric_types import Metric, MetricName, telemetry_name
 from barnabas.runtime.metrics import MetricKind
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.get_telemetry_subscriptions import (

@@ -106,6 +106,8 @@ class SendFuture:
                 raise DeadlineError(what + reason) from cause
             batch, _ = self._final()
         error: Exception | None = batch.error
+        if error is not None:
+            batch.read = True
         return error
 
     def add_done_callback(self, callback: Callable[[SendFuture], Any]) -> None:
@@ -189,6 +191,7 @@ def run_callbacks(batch: Any, callbacks: list) -> None:
             future = callback
             on_delivery, future._on_delivery = future._on_delivery, None
             if error is not None:
+                batch.read = True
                 on_delivery(None, error)
             elif future._batch is batch:
                 on_delivery(_metadata_of(batch, future._delta, future._timestamp), None)

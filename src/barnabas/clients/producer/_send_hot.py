@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from barnabas.records._rows_hot import RowEncoder
 
 if cython.compiled:
+    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall
     from cython.cimports.barnabas.clients.producer._futures_hot import delivery_of, future_of
     from cython.cimports.barnabas.records._append_hot import RecordAppender
     from cython.cimports.cpython.bytes import PyBytes_AS_STRING
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 else:
+    from barnabas.clients.core._direct_call_hot import DirectCall
     from barnabas.clients.producer._futures_hot import delivery_of, future_of
     from barnabas.records._append_hot import RecordAppender
 
@@ -34,6 +36,8 @@ COMPILED: bool = cython.compiled
 
 BytesLike = bytes | bytearray | memoryview
 Headers = Iterable[tuple[str, BytesLike | None]]
+NO_HEADERS: list[tuple[str, Any]] = []
+"""The headers of records without any; never changed."""
 
 
 @cython.cfunc
@@ -345,3 +349,116 @@ class TopicAppender:
         if loop is None:
             return future_of(batch, delta, stamp)
         return delivery_of(batch, delta, stamp, loop)
+
+
+@cython.cclass
+class DirectSender:
+    """Base class of the asyncio producer: `send()` of a record that needs no coroutine."""
+
+    _topics: dict
+    _state: Any
+    _event_loop: Any
+
+    def _enable_sends(
+        self, topics: dict[str, TopicAppender], state: Any, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        """Must be called before `send`.
+
+        `state.direct` is whether records may be appended without further checks.
+        """
+        self._topics = topics
+        self._state = state
+        self._event_loop = loop
+
+    # Without C types: arguments of a wrong type get the errors of `producer._send()`.
+    @cython.annotation_typing(False)
+    def send(  # noqa: PLR0913 - a record has this many fields
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Any = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+        on_delivery: Callable[[Any, Any], Any] | None = None,
+    ) -> Coroutine[Any, Any, Delivery]:
+        """Appends a record to a batch and returns the future of its delivery.
+
+        The arguments and errors are those of the blocking `Producer.send`. `on_delivery` is called
+        on the event loop.
+        """
+        return self._call(topic, value, key, headers, partition, timestamp, on_delivery)
+
+    @cython.cfunc
+    def _call(  # noqa: PLR0913 - a record has this many fields
+        self,
+        topic: object,
+        value: object,
+        key: object,
+        headers: object,
+        partition: object,
+        timestamp: object,
+        on_delivery: object,
+    ) -> Any:
+        call: SendCall = SendCall.__new__(SendCall)
+        if not cython.compiled:
+            DirectCall.__init__(call)
+        call._producer = self
+        call._topic = topic
+        call._value = value
+        call._key = key
+        call._headers = headers
+        call._partition = partition
+        call._timestamp = timestamp
+        call._on_delivery = on_delivery
+        return call
+
+
+@cython.final
+@cython.cclass
+class SendCall(DirectCall):  # type: ignore[misc]
+    """A call of `send()` of an asyncio producer; its result is a Delivery.
+
+    It completes without a coroutine if the record has no headers and no timestamp and fits into the
+    open batch of its partition. All others are sent by the coroutine `producer._send()`.
+    """
+
+    _producer: DirectSender
+    _topic: Any
+    _value: Any
+    _key: Any
+    _headers: Any
+    _partition: Any
+    _timestamp: Any
+    _on_delivery: Any
+
+    @cython.ccall
+    def _complete(self) -> object:
+        producer: DirectSender = self._producer
+        if self._headers or self._timestamp is not None or not producer._state.direct:
+            return None
+        try:
+            appender: TopicAppender | None = producer._topics.get(self._topic)
+            if appender is None:
+                return None
+            delivery = appender._append(
+                self._key, self._value, NO_HEADERS, self._partition, None, producer._event_loop
+            )
+        except (TypeError, ValueError, AttributeError):
+            return None  # The coroutine raises the error again and names the wrong argument.
+        if delivery is not None and self._on_delivery is not None:
+            delivery.notify(self._on_delivery)
+        return delivery
+
+    @cython.ccall
+    def _continue(self) -> object:
+        producer: Any = self._producer
+        return producer._send(
+            self._topic,
+            self._value,
+            self._key,
+            self._headers,
+            self._partition,
+            self._timestamp,
+            self._on_delivery,
+        )

@@ -16,11 +16,11 @@ from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.batch import Driver, ProducerBatch
 from barnabas.clients.producer.metrics import ProducerMeters
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import HEADER_SIZE
+from barnabas.runtime.clock import Clock
 
 NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int | None]
 """Key, value, headers, timestamp."""
@@ -206,13 +206,15 @@ class Accumulator:
             # The topic may have been dropped as idle since the caller looked it up.
             topic = self.topics.setdefault(topic_partition.topic, topic)
             future = topic.try_send(key, value, headers, topic_partition.partition, timestamp)
+            opened = future is None
             if future is None:
                 future = self._open(topic, topic_partition, record, reserved)
-                reserved = 0
-        if reserved:
-            self.memory.release(reserved)
+                # Of the oldest batch: a new one makes the one before it ready.
+                due_ms = self.ready_at_ms(self._queues[topic_partition][0])
+        if opened:
+            self.driver.wake_by(due_ms)
         else:
-            self.driver.wake()
+            self.memory.release(reserved)
         return future
 
     def _open(

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import LoopClient
-from barnabas.clients.metrics.metric_types import MetricValues
 from barnabas.clients.producer._futures_hot import Delivery, SendFuture
+from barnabas.clients.producer._send_hot import DirectSender
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
@@ -27,6 +27,7 @@ from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.record_metadata import RecordMetadata
+from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import ProducerKeywords
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 CLOSE_SECONDS = 30.0
 
 
-class Producer:
+class Producer(DirectSender):
     """Sends records to topics; created and used in a running event loop.
 
     >>> async def main():
@@ -54,42 +55,9 @@ class Producer:
         self._core = ProducerCore(self._settings)
         self._records = RecordMaker(self._settings, self._core.chooser)
         self._appends = RecordAppends(self._core, self._records)
-        self._topics = self._core.accumulator.topics
+        self._enable_sends(self._core.accumulator.topics, self._core, self._loop)
         self._closed = False
         self._exit = LoopClient(self._finish, self._core.accumulator.unanswered_records)
-
-    async def send(  # noqa: PLR0913 - a record has this many fields
-        self,
-        topic: str,
-        value: Any = None,
-        key: Any = None,
-        headers: Headers = (),
-        partition: int | None = None,
-        timestamp: int | None = None,
-        on_delivery: OnDelivery | None = None,
-    ) -> Delivery:
-        """Appends a record to a batch and returns the future of its delivery.
-
-        The arguments and errors are those of the blocking `Producer.send`. `on_delivery` is called
-        on the event loop.
-        """
-        appender = self._topics.get(topic)
-        delivery = None
-        try:
-            pairs = as_headers(headers) if headers else []
-            if timestamp is not None:
-                timestamp = as_timestamp(timestamp)
-            if appender is not None and self._core.direct:
-                delivery = appender.try_deliver(key, value, pairs, partition, timestamp, self._loop)
-            if delivery is None:
-                record = SentRecord(topic, value, key, pairs, partition, timestamp)
-                delivery = Delivery(await self._send_slowly(record), self._loop)
-        except (TypeError, ValueError, AttributeError):
-            explain_mistake(topic, headers)
-            raise
-        if on_delivery is not None:
-            delivery.notify(on_delivery)
-        return delivery
 
     def __repr__(self) -> str:
         return self._settings.client.describe("Producer")
@@ -210,6 +178,35 @@ class Producer:
     def _refuse_sends(self) -> None:
         self._closed = True
         self._core.direct = False
+
+    async def _send(  # noqa: PLR0913 - a record has this many fields
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        headers: Headers,
+        partition: int | None,
+        timestamp: int | None,
+        on_delivery: OnDelivery | None,
+    ) -> Delivery:
+        """Sends a record that `SendCall` did not append, or explains why that failed."""
+        appender = self._core.accumulator.topics.get(topic)
+        delivery = None
+        try:
+            pairs = as_headers(headers) if headers else []
+            if timestamp is not None:
+                timestamp = as_timestamp(timestamp)
+            if appender is not None and self._core.direct:
+                delivery = appender.try_deliver(key, value, pairs, partition, timestamp, self._loop)
+            if delivery is None:
+                record = SentRecord(topic, value, key, pairs, partition, timestamp)
+                delivery = Delivery(await self._send_slowly(record), self._loop)
+        except (TypeError, ValueError, AttributeError):
+            explain_mistake(topic, headers)
+            raise
+        if on_delivery is not None:
+            delivery.notify(on_delivery)
+        return delivery
 
     async def _send_slowly(self, record: SentRecord) -> SendFuture:
         """Sends a record that is not simply appended to an open batch."""

@@ -9,7 +9,6 @@ appended after the callback has returned.
 import asyncio
 import threading
 from collections import deque
-from contextlib import suppress
 from time import monotonic, monotonic_ns
 
 from barnabas.clients.producer._futures_hot import SendFuture
@@ -76,9 +75,10 @@ class RecordAppends:
         self._records.rejected(record, error)
         if not is_delivery_failure(error):
             raise error
-        self._fail_transaction(error)
         batch = self._placeholder(record)
         batch.complete(-1, -1, error)
+        if not self._fail_transaction(error):
+            self._report_failure(batch)
         return self._future(record, batch)
 
     # -- at once -------------------------------------------------------------------------------
@@ -89,21 +89,27 @@ class RecordAppends:
         if appender is None or _needs_refresh(record, appender):
             return None
         topic_partition = self._records.topic_partition_of(record, appender)
-        future = appender.try_send(
-            record.key, record.value, record.headers, topic_partition.partition, record.timestamp
-        )
-        has_open_batch = appender.batch_of(topic_partition.partition) is not None
-        if future is None and has_open_batch and self._core.settings.adaptive:
-            new = (record.key, record.value, record.headers, record.timestamp)
-            future = self._accumulator.append_to_enlarged(
-                appender, topic_partition, new, record.size
-            )
-        if future is not None:
-            return future
+        if appender.batch_of(topic_partition.partition) is not None:
+            future = self._append_to_open(record, appender, topic_partition)
+            if future is not None:
+                return future
         size = self._accumulator.batch_bytes(record.size)
         if not self._accumulator.memory.try_reserve(size):
             return None
         return self._append(record, appender, topic_partition, size)
+
+    def _append_to_open(
+        self, record: SentRecord, appender: TopicAppender, topic_partition: TopicPartition
+    ) -> SendFuture | None:
+        """Appends a record to the open batch if it fits, or if the batch may be enlarged."""
+        new = (record.key, record.value, record.headers, record.timestamp)
+        key, value, headers, timestamp = new
+        future = appender.try_send(key, value, headers, topic_partition.partition, timestamp)
+        if future is None and self._core.settings.adaptive:
+            future = self._accumulator.append_to_enlarged(
+                appender, topic_partition, new, record.size
+            )
+        return future
 
     def _append(
         self,
@@ -212,8 +218,9 @@ class RecordAppends:
         try:
             future = await self.append_async(record)
         except Exception as error:  # noqa: BLE001 - also of the application's partitioner
-            self._fail_transaction(error)
             batch.complete(-1, -1, error)
+            if not self._fail_transaction(error):
+                self._report_failure(batch)
         else:
             # The future has index 0 in the placeholder and `future.delta` in its real batch.
             batch.split_into([(-future.delta, future.batch)])
@@ -232,14 +239,26 @@ class RecordAppends:
         timestamp = self._clock.now_ms() if record.timestamp is None else record.timestamp
         return SendFuture(batch, 0, timestamp)
 
-    def _fail_transaction(self, error: Exception) -> None:
+    def _report_failure(self, batch: ProducerBatch) -> None:
+        failures = self._core.sender.failures
+        if self._core.is_loop_thread():
+            failures.failed(batch)
+        else:
+            failures.failed_in_thread(batch)
+
+    def _fail_transaction(self, error: Exception) -> bool:
+        """Fails the transaction of the record; returns False if there is none."""
         transaction = self._core.transaction
-        if transaction is not None and isinstance(error, BarnabasError):
+        if transaction is None:
+            return False
+        if isinstance(error, BarnabasError):
             transaction.batch_failed(error)
+        return True
 
 
 def _needs_refresh(record: SentRecord, appender: TopicAppender) -> bool:
     """Whether the record names a partition that the cached metadata does not have."""
-    with suppress(TypeError):  # the check of the partition number raises a better error
+    try:
         return record.partition is not None and record.partition >= appender.count
-    return False
+    except TypeError:  # the check of the partition number raises a better error
+        return False

@@ -34,8 +34,15 @@ class Driver(Protocol):
         """Lets the sender look for ready batches."""
         ...
 
+    def wake_by(self, due_ms: int) -> None:
+        """Lets the sender look for ready batches at this monotonic time or earlier."""
+        ...
+
     def wait(self, awaited: "ProducerBatch", timeout_s: float | None) -> bool:
-        """Blocks until `awaited` is done; returns False when `timeout_s` seconds pass first."""
+        """Ends the linger of `awaited` and blocks until it is done.
+
+        Returns False when `timeout_s` seconds pass first.
+        """
         ...
 
 
@@ -71,6 +78,7 @@ class ProducerBatch:
         "payload",
         "producer_epoch",
         "producer_id",
+        "read",
         "reserved_bytes",
         "retry_at_ms",
         "unpacked_bytes",
@@ -104,6 +112,7 @@ class ProducerBatch:
         self.error: Exception | None = None
         self.cause: BarnabasError | None = None  # why the last attempt failed
         self.done = False
+        self.read = False  # the application has seen the error
         self.lingers = True  # sent when linger.ms has passed
         self.urgent = False  # its result is awaited, so linger.ms does not apply
         self.eager = False  # becomes urgent when a coroutine awaits it
@@ -175,8 +184,10 @@ class ProducerBatch:
         run_callback(callback)
 
     def wait(self, timeout: float | None) -> bool:
-        """Blocks until completed or split; returns False when `timeout` seconds pass first."""
-        self.hurry()
+        """Blocks until completed or split; returns False when `timeout` seconds pass first.
+
+        The driver ends the linger with `hurry`.
+        """
         return self._driver.wait(self, timeout)
 
     def hurry(self) -> None:
@@ -239,6 +250,7 @@ def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[P
             part.appender.append(record.timestamp, record.key, record.value, record.headers)
         build(part, builder)
         part.urgent = True
+        part.read = batch.read
         parts.append(part)
     if batch.has_sequence:
         for first, part in zip((0, middle), parts, strict=True):

@@ -14,11 +14,12 @@ from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch, build, split
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.clock import Clock
+from barnabas.clients.producer.unread_failures import UnreadFailures
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import BatchBuilder
+from barnabas.runtime.clock import Clock
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import PartitionProduceResponse
 
@@ -111,6 +112,7 @@ class BatchResults:
         accumulator: Accumulator,
         identity: ProducerIdentity,
         clock: Clock,
+        failures: UnreadFailures,
     ) -> None:
         self.gate: SendGate | None = None
         self.last_failure: BarnabasError | None = None
@@ -120,6 +122,7 @@ class BatchResults:
         self._accumulator = accumulator
         self._identity = identity
         self._clock = clock
+        self._failures = failures
 
     def apply_response(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
         """Applies the response of one partition to its batch."""
@@ -194,8 +197,7 @@ class BatchResults:
             self.gate.batch_failed(error)
         elif self._identity.idempotent and batch.has_sequence:
             self._identity.bump_epoch()
-        self._accumulator.meters.failed(batch)
-        batch.complete(-1, -1, error)
+        self._complete_failed(batch, error)
         self._accumulator.finished(batch)
 
     def fail_unsent(self, batch: ProducerBatch, error: BarnabasError) -> None:
@@ -219,8 +221,13 @@ class BatchResults:
         cause = batch.cause or self.last_failure
         error = ClosedError(f"the producer was closed before delivery{_because(cause)}")
         error.__cause__ = cause
+        self._complete_failed(batch, error)
+
+    def _complete_failed(self, batch: ProducerBatch, error: BarnabasError) -> None:
         self._accumulator.meters.failed(batch)
         batch.complete(-1, -1, error)
+        if self.gate is None:
+            self._failures.failed(batch)
 
 
 def deadline_error(what: str, cause: BarnabasError | None) -> DeadlineError:

@@ -13,7 +13,6 @@ from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import report, report_undelivered
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.clients.core.plugins import close as close_plugin
 from barnabas.clients.metrics.client_metrics import ClientMetrics
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
@@ -32,6 +31,7 @@ from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.plugins import close as close_plugin
 
 logger = logging.getLogger(__name__)
 
@@ -97,14 +97,27 @@ class ProducerCore:
         except RuntimeError:
             raise ClosedError("the producer is closed") from None
 
+    def wake_by(self, due_ms: int) -> None:
+        """Lets the sender check at this monotonic time or earlier. Thread-safe.
+
+        A thread that sends and waits opens a batch for each record. It wakes the loop only when it
+        waits, because the timer of an earlier batch is usually still running.
+        """
+        if not self.sender.runs_by(due_ms):
+            self.wake()
+
     def _woken(self) -> None:
         # Cleared first, so that a batch opened from now on posts another wake-up.
         self._wake_posted = False
         self.sender.wake()
 
     def wait(self, awaited: ProducerBatch, timeout_s: float | None) -> bool:
-        """Blocks until a batch is done; returns False when `timeout_s` seconds pass first."""
+        """Ends the linger of a batch and blocks until it is done.
+
+        Returns False when `timeout_s` seconds pass first.
+        """
         if self._thread is None:
+            awaited.hurry()
             return awaited.done
         self._thread.check()
         if self.is_loop_thread() and not awaited.done:
@@ -113,6 +126,8 @@ class ProducerCore:
         done = threading.Lock()
         done.acquire()
         awaited.notify(done.release)
+        # Last: the loop thread competes for the GIL as soon as it is awake.
+        awaited.hurry()
         return done.acquire(timeout=-1 if timeout_s is None else timeout_s)
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -180,6 +195,7 @@ class ProducerCore:
             await self.client.close()
             for batch in self.accumulator.incomplete():
                 self.sender.fail_closed(batch)
+            self.sender.failures.close()
             close_plugin(self.settings.partitioner_object)
             for conversion in (self.settings.key_serializer, self.settings.value_serializer):
                 if conversion is not None:
@@ -189,6 +205,8 @@ class ProducerCore:
         """Closes a producer that was left open, and reports lost records on stderr."""
         in_transaction = self.transaction is not None and self.transaction.is_open
         batches = self.accumulator.incomplete()
+        for batch in batches:
+            batch.read = True  # reported below, so not logged as well
         with suppress(DeadlineError):  # the batches have the errors
             await self.close(timeout_s)
         if in_transaction:

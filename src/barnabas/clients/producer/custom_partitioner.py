@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from barnabas.clients.core.plugins import configure, instance_of, is_path, load
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.model.errors import ConfigError, LocalError
+from barnabas.runtime.plugins import configure, instance_of, is_path, load
 
 SETTING = "partitioner.class"
 

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup, MetricsByTopic
 from barnabas.clients.producer.batch import ProducerBatch
-from barnabas.model.clock import Clock
 from barnabas.runtime._meter_hot import Meter
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Histogram
 
 RATIO = 1_000_000

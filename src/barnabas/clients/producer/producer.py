@@ -12,8 +12,8 @@ from barnabas.clients.core.exit_hooks import (
     report_undelivered,
 )
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.clients.metrics.metric_types import MetricValues
 from barnabas.clients.producer._futures_hot import SendFuture
+from barnabas.clients.producer._send_hot import NO_HEADERS
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
@@ -31,6 +31,7 @@ from barnabas.model.config import merged
 from barnabas.model.errors import ClosedError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import ProducerKeywords
@@ -109,7 +110,7 @@ class Producer:
         appender = self._topics.get(topic)
         future = None
         try:
-            pairs = as_headers(headers) if headers else []
+            pairs = as_headers(headers) if headers else NO_HEADERS
             if timestamp is not None:
                 timestamp = as_timestamp(timestamp)
             if appender is not None and self._core.direct:
@@ -299,7 +300,8 @@ class Producer:
         check_topic(topic)
         if self._core.transaction is not None:
             self._core.transaction.check_open()
-        record = SentRecord(topic, value, key, headers, *where)
+        # A new list: an interceptor may change it.
+        record = SentRecord(topic, value, key, headers or [], *where)
         record = self._records.intercept(record)
         try:
             sent = self._records.make(record)

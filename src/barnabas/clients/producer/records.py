@@ -53,7 +53,11 @@ def as_timestamp(value: object) -> int:
 
 def as_headers(headers: Headers) -> list[tuple[str, Any]]:
     """Returns pairs of a name and bytes; text is encoded as UTF-8."""
-    pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
+    # The check of an abstract class takes as long as the rest of the call for one header.
+    if isinstance(headers, list | tuple):
+        pairs: Iterable[tuple[str, Any]] = headers
+    else:
+        pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
     return [(name, data.encode() if isinstance(data, str) else data) for name, data in pairs]
 
 
@@ -166,7 +170,8 @@ class RecordMaker:
         self._tell(record, None, error)
 
     def _acknowledged(self, record: SentRecord, future: SendFuture) -> None:
-        error = future.exception(0)
+        # Not exception(): the error counts as read only when the application has seen it.
+        error = future.final_batch.error
         metadata = None if error is not None else future.result(0)
         self._tell(record, metadata, error)
 

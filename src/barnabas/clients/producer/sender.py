@@ -6,6 +6,7 @@ batch from the wake-up to the socket, and one takes the response from the socket
 """
 
 import asyncio
+import math
 from collections.abc import Hashable, Iterable
 from functools import partial
 
@@ -19,11 +20,12 @@ from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.clients.producer.topics import TopicTracker
-from barnabas.model.clock import Clock
+from barnabas.clients.producer.unread_failures import UnreadFailures
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.net.client import ClientConnection
+from barnabas.runtime.clock import Clock
 from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.security.mechanism import AuthenticationError
 from barnabas.wire.message import Message
@@ -84,11 +86,13 @@ class Sender:
         self._accumulator = accumulator
         self._identity = identity
         self._meters = accumulator.meters
-        self._results = BatchResults(settings, accumulator, identity, clock)
         self.requests = ProduceRequests(settings, client.metadata)
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._timer = LazyTimer(self._loop, self.wake)
+        self.failures = UnreadFailures(self._loop)
+        self._results = BatchResults(settings, accumulator, identity, clock, self.failures)
+        self._timer = LazyTimer(self._loop, self._on_timer)
+        self._runs_at_ms = math.inf  # when the timer fires, at the latest; in the clock's time
         self._scheduled: asyncio.Handle | None = None
         self._closed = False
         pause_s = settings.client.retry_backoff_ms / 1000
@@ -121,8 +125,21 @@ class Sender:
             self._scheduled.cancel()
             self._scheduled = None
         if not self._closed:
-            wait_ms = self._step(self._clock.monotonic_ms())
+            now = self._clock.monotonic_ms()
+            wait_ms = self._step(now)
             self._timer.set(self._loop.time() + wait_ms / 1000)
+            self._runs_at_ms = min(self._runs_at_ms, now + wait_ms)
+
+    def runs_by(self, due_ms: int) -> bool:
+        """Whether the timer fires by this monotonic time. Thread-safe.
+
+        If it does, the run that follows sees every batch that was queued before this call.
+        """
+        return self._runs_at_ms <= due_ms
+
+    def _on_timer(self) -> None:
+        self._runs_at_ms = math.inf  # first: a batch that is queued from now on may be missed
+        self.wake()
 
     def cause(self, batches: Iterable[ProducerBatch] = ()) -> BarnabasError | None:
         """Returns the last error of these batches, or of the connection; None if there is none."""
@@ -145,8 +162,6 @@ class Sender:
     def _step(self, now: int) -> int:
         """Sends the ready batches; returns the milliseconds until the next run."""
         next_ms = now + IDLE_CHECK_MS
-        if self.topics is not None:
-            next_ms = min(next_ms, self._refresh_topics(self.topics, now))
         if not self._identity.ready and self.gate is None:
             self._background.run(PRODUCER_ID, self._fetch_producer_id)
         by_node: dict[int, list[TopicPartition]] = {}
@@ -162,6 +177,8 @@ class Sender:
                     by_node.setdefault(leader.id, []).append(batch.partition)
         for node_id, topic_partitions in by_node.items():
             self._send_to(node_id, topic_partitions, now)
+        if self.topics is not None:  # after the requests: the brokers work at the same time
+            next_ms = min(next_ms, self._refresh_topics(self.topics, now))
         return max(next_ms - now, 1)
 
     def _refresh_topics(self, topics: TopicTracker, now: int) -> int:
@@ -242,10 +259,10 @@ class Sender:
         request, version = self.requests.make(batches, connection, last)
         for batch in batches:
             batch.attempts += 1
-        self._meters.sending(batches, self._clock.monotonic_ms())
         try:
             if self._settings.acks == 0:
                 connection.post(request, version=version)
+                self._meters.sending(batches, self._clock.monotonic_ms())
                 for batch in batches:
                     self._results.assume_stored(batch)
                 return
@@ -256,6 +273,8 @@ class Sender:
                 version=version,
                 timeout_s=self._settings.request_timeout_ms / 1000,
             )
+            # After the write: the broker works at the same time.
+            self._meters.sending(batches, self._clock.monotonic_ms())
         except BarnabasError as error:
             self._on_response(node_id, batches, 0.0, None, error)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Conversion, serializer
-from barnabas.clients.metrics.settings import MetricsSettings
+from barnabas.clients.metrics.client_metrics import MetricsSettings
 from barnabas.clients.producer.custom_partitioner import PartitionerObject, load_partitioner
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError

@@ -2,6 +2,6 @@
 
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.simple.consumer import SimpleConsumer
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
+from barnabas.clients.simple.requests import FetchedBatches, PartitionOffset
 
 __all__ = ["FetchedBatches", "PartitionMetadata", "PartitionOffset", "SimpleConsumer"]

@@ -7,25 +7,24 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from barnabas.clients.core.apis.fetch import FetchTarget
-from barnabas.clients.core.apis.offset_commit import (
+from barnabas.clients.core.apis.committed_offsets import (
     LAST_OFFSET_COMMIT_BY_NAME,
+    LAST_OFFSET_FETCH_BY_NAME,
     check_offset_commit,
     offset_commit_request,
-)
-from barnabas.clients.core.apis.offset_fetch import (
-    LAST_OFFSET_FETCH_BY_NAME,
     offset_fetch_request,
     read_requested_committed,
 )
+from barnabas.clients.core.apis.fetch import FetchTarget
 from barnabas.clients.core.client import GROUP, KafkaClient
 from barnabas.clients.core.cluster_metadata import Node, PartitionMetadata
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
     LEADER_MOVED,
     Fetched,
+    FetchedBatches,
+    PartitionOffset,
     PartitionOffsetQuery,
     SimpleFetchPlan,
     SimpleFetchSettings,

@@ -10,25 +10,24 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, Unpack, cast
 
-from barnabas.clients.core.apis.fetch import FetchTarget
-from barnabas.clients.core.apis.offset_commit import (
+from barnabas.clients.core.apis.committed_offsets import (
     LAST_OFFSET_COMMIT_BY_NAME,
+    LAST_OFFSET_FETCH_BY_NAME,
     check_offset_commit,
     offset_commit_request,
-)
-from barnabas.clients.core.apis.offset_fetch import (
-    LAST_OFFSET_FETCH_BY_NAME,
     offset_fetch_request,
     read_requested_committed,
 )
+from barnabas.clients.core.apis.fetch import FetchTarget
 from barnabas.clients.core.blocking_router import BlockingRouter
 from barnabas.clients.core.cluster_metadata import Node, PartitionMetadata
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
     LEADER_MOVED,
     Fetched,
+    FetchedBatches,
+    PartitionOffset,
     PartitionOffsetQuery,
     SimpleFetchPlan,
     SimpleFetchSettings,

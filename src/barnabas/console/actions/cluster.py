@@ -132,22 +132,40 @@ def _acl(title: str, path: str, verb: str, call: str, item: Mapping[str, str]) -
     return Action(title, "POST", path, dict(item), cli, python, imports=imports)
 
 
-def set_quota(user: str | None, client_id: str | None, key: str, value: float | None) -> Action:
-    """Sets one quota of an entity; without a value, removes it."""
+def set_quotas(entity: Mapping[str, str | None], values: Mapping[str, float | None]) -> Action:
+    """Sets quotas of an entity; a value of None removes the quota.
+
+    Args:
+        entity: Names by `user`, `client_id` and `ip`.
+        values: Limits by the name of the quota.
+    """
+    names = {kind: name for kind, name in entity.items() if name is not None}
     cli = ["kafka-configs", "--alter"]
-    for kind, name in (("users", user), ("clients", client_id)):
-        if name == "<default>":
-            cli += ["--entity-type", kind, "--entity-default"]
-        elif name is not None:
-            cli += ["--entity-type", kind, "--entity-name", name]
-    cli += ["--delete-config", key] if value is None else ["--add-config", f"{key}={value:g}"]
+    for kind, option in (("user", "users"), ("client_id", "clients"), ("ip", "ips")):
+        if kind in names:
+            default = names[kind] == "<default>"
+            which = ["--entity-default"] if default else ["--entity-name", names[kind]]
+            cli += ["--entity-type", option, *which]
+    given = [f"{key}={number_text(value)}" for key, value in values.items() if value is not None]
+    removed = [key for key, value in values.items() if value is None]
+    cli += ["--add-config", ",".join(given)] if given else []
+    cli += ["--delete-config", ",".join(removed)] if removed else []
+    arguments = ", ".join(f"{kind}={name!r}" for kind, name in names.items())
     return Action(
-        "Set a quota",
+        "Set a quota" if given else "Delete quotas",
         "PUT",
         "/cluster/quotas",
-        {"user": user, "client_id": client_id, "values": {key: value}},
+        {**names, "values": dict(values)},
         cli,
-        f"admin.alter_client_quotas({{QuotaEntity(user={user!r}, client_id={client_id!r}): "
-        f"{{{key!r}: {value!r}}}}}).check()",
+        f"admin.alter_client_quotas({{QuotaEntity({arguments}): {dict(values)!r}}}).check()",
         imports=["from barnabas.admin import QuotaEntity"],
     )
+
+
+def number_text(value: float) -> str:
+    """Returns all digits of a number, without a fraction of 0.
+
+    >>> number_text(12345678.0), number_text(0.25)
+    ('12345678', '0.25')
+    """
+    return str(int(value)) if value == int(value) else repr(value)

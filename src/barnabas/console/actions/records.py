@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from barnabas.console.actions.action import Action, ApiAction, ConsoleAddress
-from barnabas.console.services.records.text_views import decode_bytes
+from barnabas.console.services.records.decoding import decode_bytes
 
 
 def produce_record(topic: str, record: Mapping[str, Any]) -> Action:

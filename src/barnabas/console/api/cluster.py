@@ -1,21 +1,35 @@
-"""Routes of the cluster."""
+"""Routes of the cluster and of its overview."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import StreamingResponse
 
 from barnabas.admin import ConfigResource
-from barnabas.console.api.dependencies import ERRORS, Administrator, ConsoleDep, Reader, audit
+from barnabas.console.api.routing import (
+    ERRORS,
+    EVENT_STREAM,
+    Administrator,
+    ClusterRoute,
+    ConsoleDep,
+    LocalReader,
+    Reader,
+    audit,
+    event_stream,
+)
 from barnabas.console.models.cluster import (
     AbortBody,
     AccessBody,
     AclItem,
     ClientMetricsItem,
+    ConnectionState,
     ElectionBody,
     ElectionResult,
     HangingItem,
     LogDirItem,
+    Overview,
     QuotaItem,
+    RateHistory,
     ReassignmentBody,
     ReassignmentItem,
     TransactionItem,
@@ -24,7 +38,7 @@ from barnabas.console.models.cluster import (
 )
 from barnabas.console.models.topics import ConfigChanges, ConfigItem
 
-router = APIRouter(prefix="/cluster", tags=["cluster"], responses=ERRORS)
+router = APIRouter(prefix="/cluster", tags=["cluster"], responses=ERRORS, route_class=ClusterRoute)
 BrokerPath = Annotated[int, Path(ge=0, le=2**31 - 1)]
 BrokerQuery = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
 TreePath = Annotated[str, Query(max_length=1000, pattern=r"^/([^/\x00-\x1f]+(/[^/\x00-\x1f]+)*)?$")]
@@ -143,3 +157,49 @@ async def describe_versions(console: ConsoleDep, broker: BrokerQuery = None) -> 
 async def read_zookeeper(console: ConsoleDep, path: TreePath = "/") -> TreeNode:
     """A node of the ZooKeeper tree."""
     return await console.zookeeper.node(path)
+
+
+@router.get("/connection", dependencies=[LocalReader])
+async def describe_connection(console: ConsoleDep) -> ConnectionState:
+    """Whether a broker answers, and since when none does."""
+    return await console.connection.state()
+
+
+@router.get(
+    "/connection/live",
+    dependencies=[LocalReader],
+    response_class=StreamingResponse,
+    responses={200: {"content": {EVENT_STREAM: {}}, "description": "ConnectionState events"}},
+)
+async def follow_connection(console: ConsoleDep) -> StreamingResponse:
+    """The state of the connection now and after each change, as server-sent events."""
+    return event_stream(console.connection.changes())
+
+
+overview_router = APIRouter(
+    prefix="/overview", tags=["overview"], responses=ERRORS, route_class=ClusterRoute
+)
+
+
+@overview_router.get("", dependencies=[Reader])
+async def describe_overview(console: ConsoleDep) -> Overview:
+    """Brokers, disks, partitions and current problems."""
+    return await console.overview.describe()
+
+
+@overview_router.get("/rates", dependencies=[Reader])
+async def list_rates(console: ConsoleDep) -> RateHistory:
+    """Rates of the last minutes, while they were sampled."""
+    console.rates.touch()
+    return RateHistory(points=list(console.rates.points))
+
+
+@overview_router.get(
+    "/rates/live",
+    dependencies=[Reader],
+    response_class=StreamingResponse,
+    responses={200: {"content": {EVENT_STREAM: {}}, "description": "RatePoint events"}},
+)
+async def follow_rates(console: ConsoleDep) -> StreamingResponse:
+    """Rates as server-sent events, every two seconds."""
+    return event_stream(console.rates.follow())

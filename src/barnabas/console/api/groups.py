@@ -6,16 +6,17 @@ from collections.abc import AsyncIterator
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from barnabas.console.api.dependencies import (
+from barnabas.console.api.routing import (
     ERRORS,
+    ClusterRoute,
     ConsoleDep,
+    GroupName,
     ListQueryDep,
     Operator,
     Reader,
     audit,
+    event_stream,
 )
-from barnabas.console.api.slashes import GroupName
-from barnabas.console.api.sse import event_stream
 from barnabas.console.composition import Console
 from barnabas.console.models.common import ListPage
 from barnabas.console.models.groups import (
@@ -29,7 +30,7 @@ from barnabas.console.models.groups import (
 )
 from barnabas.console.services.groups import GroupSource
 
-router = APIRouter(prefix="/groups", tags=["groups"], responses=ERRORS)
+router = APIRouter(prefix="/groups", tags=["groups"], responses=ERRORS, route_class=ClusterRoute)
 _LIVE_S = 2.0
 
 
@@ -50,7 +51,7 @@ async def follow_group(
 @router.get("/{group}/rebalances", dependencies=[Reader])
 async def list_rebalances(console: ConsoleDep, group: GroupName) -> RebalancesBody:
     """Rebalances of the group, the newest first."""
-    return await console.groups.rebalances(group)
+    return await console.rebalances.list_rebalances(group)
 
 
 @router.post("/{group}/reset-plan", dependencies=[Reader])

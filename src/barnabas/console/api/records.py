@@ -6,9 +6,16 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from barnabas.console.api.dependencies import ERRORS, ConsoleDep, Operator, Reader, audit
 from barnabas.console.api.errors import ApiError
-from barnabas.console.api.sse import event_stream
+from barnabas.console.api.routing import (
+    ERRORS,
+    ClusterRoute,
+    ConsoleDep,
+    Operator,
+    Reader,
+    audit,
+    event_stream,
+)
 from barnabas.console.models.common import INT64_MAX
 from barnabas.console.models.records import (
     BrowseQuery,
@@ -26,7 +33,9 @@ from barnabas.console.services.records.export import MEDIA_TYPES, writer_of
 from barnabas.console.services.records.producing import ImportFormat
 from barnabas.console.services.records.service import RecordNotFoundError
 
-router = APIRouter(prefix="/topics/{topic}", tags=["records"], responses=ERRORS)
+router = APIRouter(
+    prefix="/topics/{topic}", tags=["records"], responses=ERRORS, route_class=ClusterRoute
+)
 
 Topic = Annotated[str, Path(min_length=1, max_length=249)]
 Partition = Annotated[int, Path(ge=0, le=2**31 - 1)]

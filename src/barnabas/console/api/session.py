@@ -4,14 +4,13 @@ from typing import Literal, cast
 
 from fastapi import APIRouter, Request, Response
 
-from barnabas.console.api.dependencies import ERRORS, ConsoleDep, Reader, audit
 from barnabas.console.api.errors import ApiError
-from barnabas.console.models.session import CapabilitiesBody, LoginBody, SessionBody
+from barnabas.console.api.routing import ERRORS, ClusterRoute, ConsoleDep, Reader, audit
+from barnabas.console.models.common import CapabilitiesBody, LoginBody, SessionBody
 from barnabas.console.security.guard import PRINCIPAL, cookie_of
-from barnabas.console.security.principals import Principal
-from barnabas.console.security.sessions import COOKIE
+from barnabas.console.security.identity import COOKIE, Principal
 
-router = APIRouter(tags=["session"], responses=ERRORS)
+router = APIRouter(tags=["session"], responses=ERRORS, route_class=ClusterRoute)
 
 
 @router.get("/session")

@@ -5,9 +5,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 
 from barnabas.admin import ConfigResource
-from barnabas.console.api.dependencies import (
+from barnabas.console.api.routing import (
     ERRORS,
     Administrator,
+    ClusterRoute,
     ConsoleDep,
     ListQueryDep,
     Operator,
@@ -30,7 +31,7 @@ from barnabas.console.models.topics import (
 )
 from barnabas.console.services.histograms import MAX_BUCKETS
 
-router = APIRouter(prefix="/topics", tags=["topics"], responses=ERRORS)
+router = APIRouter(prefix="/topics", tags=["topics"], responses=ERRORS, route_class=ClusterRoute)
 TopicName = Annotated[str, Path(min_length=1, max_length=249)]
 TimeMs = Annotated[int | None, Query(ge=0, le=2**53)]
 

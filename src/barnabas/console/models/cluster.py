@@ -1,5 +1,6 @@
-"""Value types of the cluster: reassignments, transactions, access, quotas, versions, tree."""
+"""Value types of the cluster: overview, reassignments, transactions, access, quotas, versions."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -153,3 +154,68 @@ class ClientMetricsItem(Model):
     principal: str
     instance_id: str
     metrics: list[PushedMetric]
+
+
+class DiskSummary(Model):
+    """A log directory; totals are None if the broker does not return them."""
+
+    path: str
+    error: str | None
+    used_by_logs_bytes: int
+    total_bytes: int | None
+    usable_bytes: int | None
+
+
+class BrokerSummary(Model):
+    id: int
+    address: str
+    rack: str | None
+    controller: bool
+    leaders: int
+    replicas: int
+    under_replicated: int
+    disks: list[DiskSummary]
+
+
+class Problem(Model):
+    """A problem in plain words, and the page that shows more."""
+
+    severity: Literal["error", "warning"]
+    text: str
+    page: str | None = None
+
+
+class Overview(Model):
+    cluster_id: str | None
+    controller: int | None
+    metadata: str
+    brokers: list[BrokerSummary]
+    topics: int
+    partitions: int
+    offline: int
+    under_replicated: int
+    problems: list[Problem]
+
+
+class RatePoint(Model):
+    """Rates between two samples of all offsets; `records_out` counts commits of groups."""
+
+    time_ms: int
+    records_in: float
+    records_out: float
+    lag: int
+    bytes_on_disk: int
+
+
+class RateHistory(Model):
+    points: list[RatePoint]
+
+
+class ConnectionState(Model):
+    """Whether a broker answers; the other fields are set only while none does."""
+
+    reachable: bool
+    last_answer: datetime | None = Field(
+        None, description="when a broker answered last; None if none did since the start"
+    )
+    message: str | None = None

@@ -1,7 +1,7 @@
-"""Value types that several subjects share: errors, pages of a list, and its query."""
+"""Base class and types of all models, lists in pages, the session, and the wording of counts."""
 
 from collections.abc import Callable
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -68,3 +68,37 @@ def select_part(items: list[T], query: ListQuery, value: Callable[[T], object]) 
 
     ordered = sorted(items, key=order, reverse=query.descending)
     return ordered[query.offset : query.offset + query.limit]
+
+
+class LoginBody(Model):
+    user: str = Field(min_length=1, max_length=200)
+    password: str = Field(max_length=1000)
+
+
+class SessionBody(Model):
+    """`user` is None without a login. `csrf_token` belongs into the header X-CSRF-Token."""
+
+    user: str | None
+    role: Literal["read", "operate", "admin"] | None
+    login: Literal["none", "scram", "proxy", "oidc"]
+    read_only: bool
+    csrf_token: str | None = None
+
+
+class CapabilitiesBody(Model):
+    """The APIs that the cluster serves, with their highest version."""
+
+    apis: dict[str, int]
+    bootstrap: str
+    zookeeper: bool = False
+    client_metrics: bool = False
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Returns a number with its noun.
+
+    >>> counted(1, "record"), counted(1200, "record"), counted(2, "match", "matches")
+    ('1 record', '1,200 records', '2 matches')
+    """
+    word = noun if number == 1 else plural or f"{noun}s"
+    return f"{number:,} {word}"

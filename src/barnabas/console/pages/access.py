@@ -7,12 +7,11 @@ from nicegui import ui
 
 from barnabas.console.actions import cluster as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.pages.action_dialog import ActionDialog
-from barnabas.console.pages.fields import text_field
+from barnabas.console.pages.dialogs import ActionDialog, text_field
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.plain_table import RowButton, plain_table
+from barnabas.console.pages.tables import RowButton, plain_table
 from barnabas.console.pages.view import View
-from barnabas.console.security.principals import Role
+from barnabas.console.security.identity import Role
 
 _OPERATIONS = (
     "all", "read", "write", "create", "delete", "alter", "describe", "cluster_action",
@@ -24,7 +23,7 @@ _TYPES = ("topic", "group", "cluster", "transactional_id", "user")
 async def access_tab(view: View) -> None:
     area = ui.column().classes("full-width no-wrap").style("gap: 16px")
 
-    async def show(_: Any = None) -> None:
+    async def show(_: object = None) -> None:
         found = await view.api.get("/cluster/access")
         area.clear()
         with area:
@@ -33,7 +32,9 @@ async def access_tab(view: View) -> None:
     await show()
 
 
-def _contents(view: View, found: dict[str, Any], reload: Callable[[Any], Awaitable[None]]) -> None:
+def _contents(
+    view: View, found: dict[str, Any], reload: Callable[[object], Awaitable[None]]
+) -> None:
     if not found["authorizer"]:
         ui.label("The cluster has no authorizer: every client may do everything.")
     else:
@@ -92,7 +93,9 @@ def _resource(item: dict[str, Any]) -> str:
     return f"{item['resource_type']} {item['resource_name']}{star}"
 
 
-def _list(view: View, acls: list[dict[str, Any]], reload: Callable[[Any], Awaitable[None]]) -> None:
+def _list(
+    view: View, acls: list[dict[str, Any]], reload: Callable[[object], Awaitable[None]]
+) -> None:
     async def remove(row: dict[str, Any]) -> None:
         item = {key: value for key, value in row.items() if key != "number"}
         dialog = ActionDialog(
@@ -124,7 +127,7 @@ def _list(view: View, acls: list[dict[str, Any]], reload: Callable[[Any], Awaita
     )
 
 
-def _create_dialog(view: View, done: Callable[[Any], Awaitable[None]]) -> ActionDialog:
+def _create_dialog(view: View, done: Callable[[object], Awaitable[None]]) -> ActionDialog:
     def make() -> Action:
         if not principal.value or not name.value:
             raise ValueError("Principal and resource name are required")

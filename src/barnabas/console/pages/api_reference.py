@@ -5,7 +5,7 @@ from typing import Any
 from nicegui import ui
 
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.plain_table import plain_table
+from barnabas.console.pages.tables import plain_table
 from barnabas.console.pages.view import View
 
 _OPENAPI = "http://console/openapi.json"

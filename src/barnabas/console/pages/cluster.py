@@ -8,19 +8,26 @@ from nicegui import ui
 from barnabas.console.actions import cluster as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
+from barnabas.console.models.common import counted
 from barnabas.console.pages.access import access_tab
-from barnabas.console.pages.action_dialog import ActionDialog
 from barnabas.console.pages.charts import bytes_text
-from barnabas.console.pages.client_metrics import client_metrics_tab
 from barnabas.console.pages.config_table import config_table
-from barnabas.console.pages.fields import number_field, text_field, whole
-from barnabas.console.pages.plain_table import RowButton, plain_table
+from barnabas.console.pages.dialogs import ActionDialog, number_field, text_field, whole
+from barnabas.console.pages.tables import RowButton, plain_table
 from barnabas.console.pages.transactions import transactions_tab
 from barnabas.console.pages.view import View, show_error
-from barnabas.console.security.principals import Role
-from barnabas.console.wording import counted
+from barnabas.console.security.identity import Role
 
+_ENTITY_KINDS = ("user", "client_id", "ip")
+_QUOTAS = (
+    "producer_byte_rate",
+    "consumer_byte_rate",
+    "request_percentage",
+    "controller_mutation_rate",
+    "connection_creation_rate",
+)
 _PROGRESS_S = 2.0
+_RETRY_S = 2.0
 Tab = Callable[[View], Awaitable[None]]
 
 
@@ -41,7 +48,8 @@ async def cluster_page(view: View) -> None:
             try:
                 await tabs[name](view)
             except ApiCallError as error:
-                show_error(error)
+                panel.clear()  # the part of the tab that was created before the error
+                show_error(view, error, lambda: show(name))
 
     bar.on_value_change(lambda event: show(event.value))
     bar.set_value(first)
@@ -120,15 +128,18 @@ async def _log_dirs_tab(view: View) -> None:
 async def _reassignments_tab(view: View) -> None:
     """Reassignments with their progress, read again every two seconds."""
     area = ui.column().classes("full-width no-wrap")
+    # Outside `area`: each read replaces its contents, and would delete an open dialog.
+    dialogs = ui.element()
 
     async def cancel(row: dict[str, Any]) -> None:
-        dialog = ActionDialog(
-            view,
-            "Cancel reassignment",
-            lambda: actions.reassign(row["topic"], row["partition"], None),
-            lambda _: show(),
-            message="Reassignment cancelled",
-        )
+        with dialogs:
+            dialog = ActionDialog(
+                view,
+                "Cancel reassignment",
+                lambda: actions.reassign(row["topic"], row["partition"], None),
+                lambda _: show(),
+                message="Reassignment cancelled",
+            )
         with dialog.fields:
             ui.label(f"{row['key']} keeps the replicas that it had before.")
         dialog.open()
@@ -183,7 +194,7 @@ def _reassign_dialog(view: View, done: Callable[[], Awaitable[None]]) -> ActionD
     )
     with dialog.fields:
         topic = text_field("Topic")
-        partition = number_field("Partition").props("min=0")
+        partition = number_field("Partition", minimum=0)
         replicas = text_field("Replicas", "broker ids, the preferred leader first: 1,2,3")
     return dialog
 
@@ -219,7 +230,7 @@ async def _elections_tab(view: View) -> None:
         first = ActionDialog(view, "Elect preferred leaders", preferred, result)
         with first.fields:
             topic = text_field("Topic", "empty: all topics")
-            partition = number_field("Partition").props("min=0")
+            partition = number_field("Partition", minimum=0)
         ui.button("Elect preferred leaders", icon="how_to_vote", on_click=first.open).props(
             "no-caps"
         )
@@ -228,7 +239,7 @@ async def _elections_tab(view: View) -> None:
         )
         with second.fields:
             unclean_topic = text_field("Topic")
-            unclean_partition = number_field("Partition").props("min=0")
+            unclean_partition = number_field("Partition", minimum=0)
         ui.button("Elect unclean leaders", on_click=second.open).props(
             "no-caps outline color=negative"
         )
@@ -238,20 +249,30 @@ async def _elections_tab(view: View) -> None:
 async def _quotas_tab(view: View) -> None:
     area = ui.column().classes("full-width no-wrap")
 
-    async def show(_: Any = None) -> None:
-        rows = await view.api.get("/cluster/quotas")
-        for row in rows:
-            row["values"] = ", ".join(f"{key} = {value:g}" for key, value in row["values"].items())
-            row["key"] = ", ".join(
-                f"{kind} {row[kind]}"
-                for kind in ("user", "client_id", "ip")
-                if row[kind] is not None
-            )
+    async def show(_: object = None) -> None:
+        rows = [_quota_row(item) for item in await view.api.get("/cluster/quotas")]
         area.clear()
         with area:
             plain_table(
-                rows, (("key", "Entity"), ("values", "Quotas")), "Quotas", empty="No quotas are set"
+                rows,
+                (("key", "Entity"), ("shown", "Quotas")),
+                "Quotas",
+                empty="No quotas are set",
+                button=RowButton("Delete", "delete", remove) if view.may(Role.ADMIN) else None,
             )
+
+    async def remove(row: dict[str, Any]) -> None:
+        entity = {kind: row[kind] for kind in _ENTITY_KINDS}
+        dialog = ActionDialog(
+            view,
+            "Delete quotas",
+            lambda: actions.set_quotas(entity, dict.fromkeys(row["values"])),
+            show,
+            message="Quotas deleted",
+        )
+        with dialog.fields:
+            ui.label(f"{row['key']}: {row['shown']}").classes("console-wrap")
+        dialog.open()
 
     if view.may(Role.ADMIN):
         dialog = _quota_dialog(view, show)
@@ -261,21 +282,33 @@ async def _quotas_tab(view: View) -> None:
     await show()
 
 
-def _quota_dialog(view: View, done: Callable[[Any], Awaitable[None]]) -> ActionDialog:
+def _quota_row(item: dict[str, Any]) -> dict[str, Any]:
+    names = [f"{kind} {item[kind]}" for kind in _ENTITY_KINDS if item[kind] is not None]
+    values = [f"{key} = {actions.number_text(value)}" for key, value in item["values"].items()]
+    return {**item, "key": ", ".join(names), "shown": ", ".join(values)}
+
+
+def _quota_dialog(view: View, done: Callable[[object], Awaitable[None]]) -> ActionDialog:
     def make() -> Action:
-        if not (user.value or client.value):
-            raise ValueError("A user or a client id is required")
-        return actions.set_quota(user.value or None, client.value or None, key.value, value.value)
+        entity = {kind: (field.value or "").strip() or None for kind, field in names.items()}
+        if not any(entity.values()):
+            raise ValueError("A user, a client id or an IP address is required")
+        if entity["ip"] and (entity["user"] or entity["client_id"]):
+            raise ValueError("A quota of an IP address has no user and no client id")
+        if value.value is None:
+            raise ValueError("The value is required")
+        return actions.set_quotas(entity, {key.value: value.value})
 
     dialog = ActionDialog(view, "Set a quota", make, done, message="Quota set")
     with dialog.fields:
-        user = text_field("User", "<default> for users without their own quota")
-        client = text_field("Client id")
-        keys = ["producer_byte_rate", "consumer_byte_rate", "request_percentage"]
-        key = ui.select(keys, label="Quota", value=keys[0]).props("dense outlined")
+        names = {
+            "user": text_field("User", "<default> for users without their own quota"),
+            "client_id": text_field("Client id"),
+            "ip": text_field("IP address", "only for connection_creation_rate"),
+        }
+        key = ui.select(list(_QUOTAS), label="Quota", value=_QUOTAS[0]).props("dense outlined")
         key.classes("full-width")
-        value = ui.number("Value", min=0).props('outlined dense hint="empty: remove the quota"')
-        value.classes("full-width")
+        value = ui.number("Value", min=0).props("outlined dense").classes("full-width")
     return dialog
 
 
@@ -299,11 +332,21 @@ async def _versions_tab(view: View) -> None:
 async def _tree_tab(view: View) -> None:
     """The ZooKeeper tree; children are read when a node is opened."""
     with ui.element("div").classes("console-grid"):
-        tree = ui.tree([{"id": "/", "label": "/", "lazy": True, "children": []}], node_key="id")
+        tree = ui.tree([{"id": "/", "label": "/", "children": []}], node_key="id")
         details = ui.column()
 
     async def opened(path: str) -> None:
-        node = await view.api.get("/cluster/zookeeper", path=path)
+        if not details.default_slot.children:
+            with details:
+                ui.spinner(size="lg").props('aria-label="loading"')
+        try:
+            node = await view.api.get("/cluster/zookeeper", path=path)
+        except ApiCallError as error:
+            details.clear()
+            with details:
+                show_error(view, error, lambda: opened(path))
+                ui.timer(_RETRY_S, lambda: opened(path), once=True)
+            return
         target = _find(tree.props["nodes"], path)
         if target is not None and not target["children"]:
             base = path.rstrip("/")
@@ -336,3 +379,52 @@ def _find(nodes: list[dict[str, Any]], path: str) -> dict[str, Any] | None:
             if found is not None:
                 return found
     return None
+
+
+async def client_metrics_tab(view: View) -> None:
+    """The clients; a click shows the metrics of one."""
+    clients = await view.api.get("/cluster/clients")
+    rows = [
+        {**{name: text for name, text in item.items() if name != "metrics"}, "count": len(values)}
+        for item in clients
+        for values in [item["metrics"]]
+    ]
+    area = ui.column().classes("full-width no-wrap").style("gap: 12px")
+
+    async def show(row: dict[str, Any]) -> None:
+        area.clear()
+        chosen = next(item for item in clients if item["instance_id"] == row["instance_id"])
+        with area:
+            _metrics_table(chosen)
+
+    table = plain_table(
+        rows,
+        (
+            ("instance_id", "Instance"),
+            ("client_id", "Client"),
+            ("software", "Software"),
+            ("principal", "Principal"),
+            ("count", "Metrics"),
+        ),
+        "Clients",
+        empty="No client has pushed metrics yet; clients push every minute",
+        button=RowButton("Metrics", "query_stats", show),
+    )
+    table.move(target_index=0)
+
+
+def _metrics_table(client: dict[str, Any]) -> None:
+    values = [
+        {**item, "key": f"{item['name']} {item['attributes']}", "value": _text(item["value"])}
+        for item in client["metrics"]
+    ]
+    plain_table(
+        values,
+        (("key", "Metric"), ("value", "Value")),
+        f"Metrics of {client['client_id'] or client['instance_id']}",
+        empty="The client has pushed no values",
+    )
+
+
+def _text(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.6g}"

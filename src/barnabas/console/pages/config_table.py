@@ -1,15 +1,14 @@
 """A table of configuration values with edit and the difference to the default."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
 
 from barnabas.console.actions.action import Action
-from barnabas.console.pages.action_dialog import ActionDialog
-from barnabas.console.pages.fields import text_field
+from barnabas.console.pages.dialogs import ActionDialog, text_field
 from barnabas.console.pages.view import View
-from barnabas.console.security.principals import Role
+from barnabas.console.security.identity import Role
 
 MakeChange = Callable[[Mapping[str, str], Sequence[str]], Action]
 """Takes values to set and keys to reset."""
@@ -62,7 +61,7 @@ async def config_table(view: View, path: str, make: MakeChange, role: Role) -> N
             if text in item["name"] and not (changed.value and item["is_default"])
         ]
 
-    async def reload(_: Any) -> None:
+    async def reload(_: object) -> None:
         items[:] = await _read(view, path)
         show()
 
@@ -84,7 +83,9 @@ async def _read(view: View, path: str) -> list[dict[str, Any]]:
 class _Editor:
     """The dialog that sets one key or resets it."""
 
-    def __init__(self, view: View, make: MakeChange, done: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, view: View, make: MakeChange, done: Callable[[object], Awaitable[None] | None]
+    ) -> None:
         self._key = ""
         self._dialog = ActionDialog(
             view, "Change configuration", lambda: self._action(make), done, message="Changed"

@@ -1,5 +1,6 @@
 """The page of dead letters: by source topic and reason, one letter, and sending letters back."""
 
+import asyncio
 from typing import Any
 from urllib.parse import quote
 
@@ -8,13 +9,13 @@ from nicegui import background_tasks, ui
 from barnabas.console.actions import pipelines as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.action_dialog import copy_buttons, made
+from barnabas.console.models.common import counted
+from barnabas.console.pages.dialogs import copy_buttons, made
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.produce_dialog import RecordFields
 from barnabas.console.pages.records import field_text, time_text
 from barnabas.console.pages.view import View, notify_error
-from barnabas.console.security.principals import Role
-from barnabas.console.wording import counted
+from barnabas.console.security.identity import Role
 
 _LETTER_COLUMNS = (
     ("offset", "Letter", "left"),
@@ -48,7 +49,7 @@ class _DeadLettersPage:
     def __init__(self, view: View) -> None:
         self._view = view
         self._filter: dict[str, Any] = {}
-        self._task: Any = None
+        self._task: asyncio.Task[None] | None = None
 
     async def create(self) -> None:
         topics = await self._view.api.get("/dead-letters")
@@ -229,7 +230,7 @@ class _DeadLettersPage:
                 dialog.close()
                 self._start(action)
 
-        with dialog, ui.card().style("width: 560px; max-width: 94vw"):
+        with dialog, ui.card().style("width: 640px; max-width: 94vw"):
             heading("Edit and send back", level=2)
             fields = RecordFields({**detail, "raw_headers": own})
             with ui.row().classes("full-width items-center"):

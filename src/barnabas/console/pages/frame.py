@@ -1,7 +1,8 @@
 """The frame of every page: navigation, breadcrumbs, theme and the area for the contents."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from nicegui import ui
 
@@ -40,6 +41,9 @@ _CSS = """
 .console-content h2, .q-dialog h2 { font-size: 1.1rem; font-weight: 600; line-height: 1.3;
   margin: 0; }
 .console-nav { width: 100%; }
+.console-area { display: contents; }
+.console-outage { width: 100%; gap: 12px; padding: 10px 14px; border-radius: 6px;
+  border: 1px solid #c10015; background: rgba(193, 0, 21, .12); }
 .console-crumbs { min-width: 0; flex: 0 1 auto; overflow: hidden; }
 .console-nav a { color: inherit; text-decoration: none; border-radius: 6px; }
 .console-nav a.active { background: rgba(11, 110, 110, .16); font-weight: 600; }
@@ -94,13 +98,26 @@ location.assign("/login");
 """
 
 
-def draw_frame(view: View, parents: Sequence[Breadcrumb], theme: str | None) -> ui.element:
-    """Creates the frame and returns the element for the contents."""
+class Frame(NamedTuple):
+    """Elements of the frame; `area` is for the contents of the page."""
+
+    main: ui.element
+    banner: ui.element
+    area: ui.element
+
+
+def draw_frame(view: View, parents: Sequence[Breadcrumb], theme: str | None) -> Frame:
+    """Creates the frame of a page."""
     ui.add_css(_CSS)
     ui.colors(primary=PRIMARY)
     dark = ui.dark_mode({"dark": True, "light": False}.get(theme or ""))
-    ui.link("Skip to the contents", "#contents").classes("console-skip")
+    # The layout puts the header and the navigation first; the index makes this the first stop.
+    skip = ui.link("Skip to the contents", "#contents").classes("console-skip")
+    skip.props("tabindex=1")
     drawer = ui.left_drawer(value=None, bordered=True).props("width=210 breakpoint=900")
+    # The library would ask each new page for the state of its drawer and raise an exception if the
+    # browser takes more than a second or the tab is closed. The browser keeps the state itself.
+    ui.context.client.connect_handlers.clear()
     with ui.header(elevated=False).classes("items-center q-px-sm q-py-xs no-wrap"):
         ui.button(icon="menu", on_click=drawer.toggle).props(
             'flat round dense color=white aria-label="Show or hide the navigation"'
@@ -113,8 +130,43 @@ def draw_frame(view: View, parents: Sequence[Breadcrumb], theme: str | None) -> 
         _navigation(view)
     content = ui.element("main").classes("console-content column no-wrap").props("id=contents")
     with content:
+        banner = ui.element("div").classes("console-outage row items-center no-wrap")
+        banner.props("role=alert").set_visibility(False)
         heading(view.title)
-    return content
+        area = ui.element("div").classes("console-area")
+    return Frame(content, banner, area)
+
+
+def watch_connection(view: View, banner: ui.element) -> None:
+    """Shows in the banner that no broker answers, and reads the page again when one does."""
+
+    async def show(state: dict[str, Any]) -> None:
+        was_shown = banner.visible
+        banner.set_visibility(not state["reachable"])
+        banner.clear()
+        if not state["reachable"]:
+            with banner:
+                _outage(state)
+        elif was_shown:
+            await view.recover()
+
+    view.live("/cluster/connection/live", show)
+
+
+def _outage(state: dict[str, Any]) -> None:
+    ui.icon("cloud_off", size="24px").props("aria-hidden=true")
+    with ui.column().classes("col").style("gap: 2px; min-width: 0"):
+        ui.label(f"The cluster does not answer: {state['message']}").classes("console-wrap")
+        ui.label(_age_text(state["last_answer"])).classes("console-small console-wrap")
+
+
+def _age_text(last_answer: str | None) -> str:
+    """Returns since when the data of a page is old."""
+    repeated = "The page is read again as soon as a broker answers."
+    if last_answer is None:
+        return f"No broker has answered since the console was started. {repeated}"
+    at = datetime.fromisoformat(last_answer).astimezone(UTC)
+    return f"Shown data was read before {at:%Y-%m-%d %H:%M:%S} UTC. {repeated}"
 
 
 def heading(text: str, level: int = 1) -> None:

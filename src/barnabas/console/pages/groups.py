@@ -7,14 +7,14 @@ from urllib.parse import quote
 from nicegui import ui
 
 from barnabas.console.actions import groups as actions
-from barnabas.console.pages.action_dialog import ActionDialog
+from barnabas.console.models.common import counted
+from barnabas.console.pages.charts import AssignmentMatrix, LagChart
+from barnabas.console.pages.dialogs import ActionDialog
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.group_charts import AssignmentMatrix, LagChart
-from barnabas.console.pages.paged_table import Column, PagedTable
 from barnabas.console.pages.reset_dialog import ResetDialog
+from barnabas.console.pages.tables import Column, PagedTable
 from barnabas.console.pages.view import View
-from barnabas.console.security.principals import Role
-from barnabas.console.wording import counted
+from barnabas.console.security.identity import Role
 
 _COLUMNS = (
     Column(

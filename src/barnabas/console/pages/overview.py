@@ -5,9 +5,9 @@ from typing import Any
 from nicegui import ui
 
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.charts import bytes_text, count_text, rate_chart
+from barnabas.console.pages.charts import bytes_text, count_text, rate_chart, readable
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.view import View
+from barnabas.console.pages.view import View, error_text
 
 _REFRESH_S = 5.0
 _LONG = 16
@@ -17,30 +17,36 @@ _SERIES = ("records_in", "records_out")
 
 async def overview_page(view: View) -> None:
     """Shows the cluster; figures and problems are read again every few seconds."""
+    problems = ui.column().classes("full-width no-wrap").style("gap: 16px")
     body = ui.column().classes("full-width no-wrap").style("gap: 16px")
     with ui.element("div").classes("console-grid"):
-        rates = _chart_card("Records per second", ("in", "out"), "records/s")
-        lag = _chart_card("Lag of all groups", ("lag",), "records")
+        rates_card = _chart_card("Records per second")
+        lag_card = _chart_card("Lag of all groups")
     tables = ui.column().classes("full-width no-wrap").style("gap: 16px")
 
     async def refresh() -> None:
         try:
             found = await view.api.get("/overview")
         except ApiCallError as error:
-            body.clear()
-            with body:
-                _problem("error", f"{error.code}: {error.message}", None)
-            tables.clear()
+            problems.clear()  # the figures stay as they were read last
+            with problems:
+                _problem("error", error_text(error), None)
             return
+        problems.clear()
+        with problems:
+            _problems(found["problems"])
         body.clear()
         with body:
-            _problems(found["problems"])
             _figures(found)
         tables.clear()
         with tables:
             _brokers(found["brokers"])
 
     await refresh()
+    # The library of the charts is larger than the rest of the page, which need not wait for it.
+    await ui.context.client.connected()
+    rates = _chart(rates_card, ("in", "out"), "records/s")
+    lag = _chart(lag_card, ("lag",), "records")
     for point in (await view.api.get("/overview/rates"))["points"]:
         _add_point(rates, lag, point)
     rates.update()
@@ -55,10 +61,16 @@ async def overview_page(view: View) -> None:
     ui.timer(_REFRESH_S, refresh, immediate=False)
 
 
-def _chart_card(title: str, names: tuple[str, ...], unit: str) -> ui.echart:
+def _chart_card(title: str) -> ui.element:
+    """Creates a card and returns the element for its chart, which has the height of the chart."""
     with ui.card().classes("console-card"):
         heading(title, level=2)
-        return ui.echart(rate_chart(names, unit)).style("height: 240px; width: 100%")
+        return ui.element("div").style("height: 240px; width: 100%")
+
+
+def _chart(area: ui.element, names: tuple[str, ...], unit: str) -> ui.echart:
+    with area:
+        return ui.echart(readable(rate_chart(names, unit))).style("height: 240px; width: 100%")
 
 
 def _add_point(rates: ui.echart, lag: ui.echart, point: dict[str, Any]) -> None:

@@ -6,8 +6,9 @@ from urllib.parse import quote
 from nicegui import ui
 
 from barnabas.console.api_client import ApiCallError
+from barnabas.console.pages.charts import readable
 from barnabas.console.pages.frame import PRIMARY, heading
-from barnabas.console.pages.paged_table import Column, PagedTable
+from barnabas.console.pages.tables import Column, PagedTable
 from barnabas.console.pages.view import View, notify_error
 
 _COLUMNS = (
@@ -109,14 +110,16 @@ def _fact(label: str, value: object) -> None:
 
 def _bar_chart(label: str) -> ui.echart:
     chart = ui.echart(
-        {
-            "grid": {"left": 140, "right": 24, "top": 8, "bottom": 28},
-            "tooltip": {},
-            "xAxis": {"type": "value"},
-            "yAxis": {"type": "category", "data": [], "inverse": True},
-            "series": [{"type": "bar", "data": [], "color": PRIMARY}],
-            "animation": False,
-        }
+        readable(
+            {
+                "grid": {"left": 140, "right": 24, "top": 8, "bottom": 28},
+                "tooltip": {},
+                "xAxis": {"type": "value"},
+                "yAxis": {"type": "category", "data": [], "inverse": True},
+                "series": [{"type": "bar", "data": [], "color": PRIMARY}],
+                "animation": False,
+            }
+        )
     )
     chart.style("height: 240px; width: 100%").props(f'role=img aria-label="{label}"')
     return chart
@@ -139,21 +142,25 @@ def _topology_chart(topology: dict[str, Any]) -> None:
     ]
     rows = max(row for _, row in columns.values()) + 1
     ui.echart(
-        {
-            "tooltip": {"formatter": "{c}"},
-            "series": [
-                {
-                    "type": "graph",
-                    "layout": "none",
-                    "roam": True,
-                    "edgeLabel": {"show": True, "formatter": "▶", "color": "#6b7280"},
-                    "lineStyle": {"width": 2},
-                    "data": nodes,
-                    "links": [{"source": start, "target": end} for start, end in topology["edges"]],
-                }
-            ],
-            "animation": False,
-        }
+        readable(
+            {
+                "tooltip": {"formatter": "{c}"},
+                "series": [
+                    {
+                        "type": "graph",
+                        "layout": "none",
+                        "roam": True,
+                        "edgeLabel": {"show": True, "formatter": "▶", "color": "#6b7280"},
+                        "lineStyle": {"width": 2},
+                        "data": nodes,
+                        "links": [
+                            {"source": start, "target": end} for start, end in topology["edges"]
+                        ],
+                    }
+                ],
+                "animation": False,
+            }
+        )
     ).style(f"height: {60 + 70 * rows}px; width: 100%").props(
         'role=img aria-label="Topology; the list below has the text"'
     )

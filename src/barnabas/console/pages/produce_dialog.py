@@ -8,11 +8,10 @@ from nicegui import events, ui
 from barnabas.console.actions import records as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.action_dialog import ActionDialog, copy_buttons
-from barnabas.console.pages.fields import whole
+from barnabas.console.models.common import counted
+from barnabas.console.pages.dialogs import ActionDialog, copy_buttons, whole
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.view import View, notify_error
-from barnabas.console.wording import counted
 
 _ENCODINGS = {"utf-8": "Text", "base64": "Base64", "null": "Null"}
 
@@ -127,6 +126,7 @@ def import_dialog(view: View, topic: str, done: Callable[[], Awaitable[None]]) -
 
     async def send(event: events.UploadEventArguments) -> None:
         content = await event.file.read()
+        upload.reset()  # otherwise the same file, corrected, could not be chosen again
         action = actions.produce_file(topic, form.value, event.file.name)
         try:
             found = await view.api.send_content(action.path, content, action.query)

@@ -6,13 +6,13 @@ from urllib.parse import quote
 from nicegui import ui
 
 from barnabas.console.actions import records as actions
-from barnabas.console.pages.action_dialog import copy_buttons
+from barnabas.console.models.common import counted
+from barnabas.console.pages.dialogs import copy_buttons
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.produce_dialog import produce_dialog
 from barnabas.console.pages.records import FORMATS, notes, time_text
 from barnabas.console.pages.view import View
-from barnabas.console.security.principals import Role
-from barnabas.console.wording import counted
+from barnabas.console.security.identity import Role
 
 
 async def record_page(view: View) -> None:

@@ -1,5 +1,6 @@
 """The page of a topic's records: browse, search, live tail, produce, download."""
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -9,12 +10,11 @@ from nicegui import background_tasks, ui
 from barnabas.console.actions import records as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.action_dialog import copy_buttons
-from barnabas.console.pages.fields import whole
+from barnabas.console.models.common import counted
+from barnabas.console.pages.dialogs import copy_buttons, whole
 from barnabas.console.pages.produce_dialog import import_dialog, produce_dialog
 from barnabas.console.pages.view import View, error_text, notify_error
-from barnabas.console.security.principals import Role
-from barnabas.console.wording import counted
+from barnabas.console.security.identity import Role
 
 STARTS = {"newest": "Newest", "oldest": "Oldest", "offset": "Offset", "time": "Time"}
 KINDS = {
@@ -55,7 +55,7 @@ class _RecordsPage:
         self._view = view
         self._topic = view.params["topic"]
         self._path = f"/topics/{quote(self._topic)}/records"
-        self._task: Any = None
+        self._task: asyncio.Task[None] | None = None
         self._cursor = ""
         self._next = self._previous = ""
 
@@ -71,7 +71,7 @@ class _RecordsPage:
             for button in (self._older, self._newer):
                 button.props("flat no-caps")
             copy_buttons(self._view, self._read_action)
-        ui.context.client.on_delete(self._stop)
+        ui.context.client.on_delete(lambda: self._stop())
         if self._query.value:
             await self._search()
         else:
@@ -305,11 +305,13 @@ class _RecordsPage:
 
     async def _switch_tail(self) -> None:
         if not self._live.value:
+            if self._task is not None:
+                self._status.set_text(f"Live tail is off; {self._status.text}")
             self._stop()
             return
         self._stop(keep_switch=True)
         self._fill([])
-        self._status.set_text("Waiting for new records")
+        self._status.set_text("Starting the live tail")
         self._task = background_tasks.create(self._run_tail(), name="record tail")
 
     async def _run_tail(self) -> None:
@@ -320,6 +322,9 @@ class _RecordsPage:
         try:
             async for event in self._view.api.events(f"{self._path}/tail", query=query):
                 if not event["items"]:
+                    # The first event: the end of each partition is known, so no later record
+                    # is missed. Until then the page must not promise to show new records.
+                    self._status.set_text("Waiting for new records")
                     continue
                 count += len(event["items"]) + event["skipped"]
                 fresh = [row_of(item) for item in event["items"]][::-1]

@@ -10,11 +10,10 @@ from nicegui import ui
 from barnabas.console.actions import groups as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
+from barnabas.console.models.common import counted
 from barnabas.console.models.groups import ResetRuleName
-from barnabas.console.pages.action_dialog import ActionDialog
-from barnabas.console.pages.fields import whole
+from barnabas.console.pages.dialogs import ActionDialog, whole
 from barnabas.console.pages.view import View, notify_error
-from barnabas.console.wording import counted
 
 _RULES = {
     "earliest": "First record",

@@ -1,19 +1,21 @@
 """Adds the pages to the application: one frame, one function per page.
 
 A page is a coroutine function that takes a `View` and creates elements; `Site.page` registers it.
-The frame is sent at once. The page function runs when the browser has connected, so a slow cluster
-delays the contents and not the page. NiceGUI keeps its routes in the process, so a process has one
-site.
+The contents are sent with the frame if they are ready within `_WAIT_S`. Otherwise the frame is sent
+alone and the contents follow, so a slow cluster does not delay the page. NiceGUI keeps its routes
+in the process, so a process has one site.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from fastapi import FastAPI, Request
-from nicegui import ui
+from fastapi import FastAPI, Request, Response
+from nicegui import Client, background_tasks, ui
+from nicegui import app as nicegui_app
 
 from barnabas.console.actions.action import ConsoleAddress
-from barnabas.console.api.slashes import restored
+from barnabas.console.api.routing import restored
 from barnabas.console.api_client import ApiCallError, ApiClient
 from barnabas.console.composition import Console
 from barnabas.console.pages import (
@@ -26,16 +28,16 @@ from barnabas.console.pages import (
     record_page,
     records,
     sql,
-    topic,
     topics,
 )
-from barnabas.console.pages.frame import Breadcrumb, draw_frame
+from barnabas.console.pages.frame import Breadcrumb, draw_frame, watch_connection
 from barnabas.console.pages.login import add_login
 from barnabas.console.pages.view import View, show_error
 from barnabas.console.security.guard import PRINCIPAL, cookie_of
-from barnabas.console.security.principals import Principal
+from barnabas.console.security.identity import Principal
 
 BuildPage = Callable[[View], Awaitable[None]]
+_WAIT_S = 0.15
 _FAVICON = Path(__file__).with_name("favicon.svg")
 
 
@@ -59,10 +61,43 @@ class Site:
     async def _show(
         self, request: Request, title: str, build: BuildPage, parents: Sequence[Breadcrumb]
     ) -> None:
-        api = ApiClient(self._app, self._identify(request))
+        view = self._view(request, title)
+        ui.page_title(f"{view.title} · Barnabas")
+        frame = draw_frame(view, parents, request.cookies.get("console_theme"))
+        client = ui.context.client
+
+        async def draw() -> None:
+            frame.area.clear()
+            with frame.area:
+                waiting = ui.spinner(size="lg").props('aria-label="loading"')
+                try:
+                    await build(view)
+                except ApiCallError as error:
+                    show_error(view, error, draw)
+            waiting.delete()
+            frame.main.props("data-ready")
+
+        drawing = background_tasks.create(draw(), name=f"page {request.url.path}")
+        client.on_delete(drawing.cancel)
+        await asyncio.wait({drawing}, timeout=_WAIT_S)
+        await client.connected(timeout=30)
+        watch_connection(view, frame.banner)
+
+    async def not_found(self, request: Request, _error: Exception) -> Response:
+        """Responds to an address without a page; the navigation leads on."""
+        with Client(ui.page(""), request=request) as client:
+            view = self._view(request, "Page not found")
+            ui.page_title(f"{view.title} · Barnabas")
+            frame = draw_frame(view, (), request.cookies.get("console_theme"))
+            with frame.area:
+                ui.label(f"There is no page {request.url.path}").classes("console-wrap")
+            frame.main.props("data-ready")
+        return client.build_response(request, 404)
+
+    def _view(self, request: Request, title: str) -> View:
         params = {key: restored(str(value)) for key, value in request.path_params.items()}
-        view = View(
-            api=api,
+        return View(
+            api=ApiClient(self._app, self._identify(request)),
             params=params,
             query=dict(request.query_params),
             bootstrap=self._console.link.bootstrap,
@@ -72,18 +107,6 @@ class Site:
             zookeeper=self._console.settings.zookeeper,
             may_log_out=self._console.sessions.find(cookie_of(request.headers)) is not None,
         )
-        ui.page_title(f"{view.title} · Barnabas")
-        content = draw_frame(view, parents, request.cookies.get("console_theme"))
-        with content:
-            waiting = ui.spinner(size="lg").props('aria-label="loading"')
-        await ui.context.client.connected(timeout=30)
-        with content:
-            try:
-                await build(view)
-            except ApiCallError as error:
-                show_error(error)
-        waiting.delete()
-        content.props("data-ready")
 
     def _identify(self, request: Request) -> Callable[[], Principal | None]:
         """Returns the user of a page; a page of a session loses its user when the session ends."""
@@ -111,7 +134,7 @@ def add_pages(app: FastAPI, console: Console) -> None:
     site = Site(app, console)
     site.page("/", "Overview", overview.overview_page)
     site.page("/topics", "Topics", topics.list_page)
-    site.page("/topics/{name}", "{name}", topic.topic_page, [Breadcrumb("Topics", "/topics")])
+    site.page("/topics/{name}", "{name}", topics.topic_page, [Breadcrumb("Topics", "/topics")])
     site.page(
         "/topics/{topic}/records",
         "Records of {topic}",
@@ -138,6 +161,7 @@ def add_pages(app: FastAPI, console: Console) -> None:
     site.page("/cluster", "Cluster", cluster.cluster_page)
     site.page("/api-reference", "API", api_reference.api_page)
     add_login(app, console)
+    nicegui_app.add_exception_handler(404, site.not_found)
     ui.run_with(
         app,
         title="Barnabas",

@@ -7,11 +7,12 @@ from nicegui import ui
 from barnabas.console.actions import pipelines as actions
 from barnabas.console.actions.action import Action
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.action_dialog import copy_buttons, made
+from barnabas.console.models.common import counted
+from barnabas.console.pages.charts import readable
+from barnabas.console.pages.dialogs import copy_buttons, made
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.plain_table import RowButton, plain_table
+from barnabas.console.pages.tables import RowButton, plain_table
 from barnabas.console.pages.view import View
-from barnabas.console.wording import counted
 
 
 async def sql_page(view: View) -> None:
@@ -139,18 +140,24 @@ def _plot(result: dict[str, Any], numeric: list[str]) -> None:
         for number, row in enumerate(result["rows"])
     ]
     ui.echart(
-        {
-            "tooltip": {"trigger": "axis"},
-            "legend": {},
-            "grid": {"left": 60, "right": 16, "top": 36, "bottom": 60},
-            "xAxis": {"type": "category", "data": names, "axisLabel": {"rotate": 30}},
-            "yAxis": {"type": "value"},
-            "series": [
-                {"type": "bar", "name": name, "data": [row[name] for row in result["rows"]]}
-                for name in numeric
-            ],
-            "animation": False,
-        }
+        readable(
+            {
+                "tooltip": {"trigger": "axis"},
+                "legend": {"top": 0},
+                "grid": {"left": 16, "right": 32, "top": 36, "bottom": 8, "containLabel": True},
+                "xAxis": {
+                    "type": "category",
+                    "data": names,
+                    "axisLabel": {"rotate": 30, "width": 140, "overflow": "truncate"},
+                },
+                "yAxis": {"type": "value"},
+                "series": [
+                    {"type": "bar", "name": name, "data": [row[name] for row in result["rows"]]}
+                    for name in numeric
+                ],
+                "animation": False,
+            }
+        )
     ).style("height: 320px; width: 100%").props('role=img aria-label="Plot of the rows"')
 
 

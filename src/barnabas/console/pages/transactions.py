@@ -7,11 +7,11 @@ from nicegui import ui
 
 from barnabas.console.actions import cluster as actions
 from barnabas.console.api_client import ApiCallError
-from barnabas.console.pages.action_dialog import ActionDialog
+from barnabas.console.pages.dialogs import ActionDialog
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.plain_table import RowButton, plain_table
+from barnabas.console.pages.tables import RowButton, plain_table
 from barnabas.console.pages.view import View, notify_error
-from barnabas.console.security.principals import Role
+from barnabas.console.security.identity import Role
 
 
 async def transactions_tab(view: View) -> None:

@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nicegui import background_tasks, ui
 
 from barnabas.console.actions.action import Action, ConsoleAddress
 from barnabas.console.api_client import ApiCallError, ApiClient
-from barnabas.console.security.principals import Role
+from barnabas.console.security.identity import Role
 
 _RECONNECT_S = 2.0
+ReadAgain = Callable[[], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -27,6 +28,7 @@ class View:
     console: ConsoleAddress
     zookeeper: str | None = None
     may_log_out: bool = False
+    _recoveries: list[tuple[ui.element, ReadAgain]] = field(default_factory=list)
 
     def may(self, role: Role) -> bool:
         """Returns whether to offer actions that need this role."""
@@ -47,6 +49,17 @@ class View:
             return False
         ui.notify(done, type="positive", position="top-right")
         return body if body is not None else True
+
+    def on_recovery(self, element: ui.element, read_again: ReadAgain) -> None:
+        """Calls `read_again` when the cluster answers again, while the element is on the page."""
+        self._recoveries.append((element, read_again))
+
+    async def recover(self) -> None:
+        """Reads again what the page showed before the cluster was unreachable."""
+        self._recoveries = [item for item in self._recoveries if not item[0].is_deleted]
+        for element, read_again in tuple(self._recoveries):
+            if not element.is_deleted:
+                await read_again()
 
     def live(
         self, path: str, show: Callable[[Any], Awaitable[None] | None], **query: object
@@ -95,15 +108,14 @@ def error_text(error: ApiCallError) -> str:
     return f"{error.code}: {error.message}{cause}"
 
 
-def show_error(error: ApiCallError) -> None:
-    """Shows an error in place of the contents of a page."""
-    with ui.card().classes("console-card").props("role=alert"):
+def show_error(view: View, error: ApiCallError, again: ReadAgain) -> None:
+    """Shows an error in place of contents; `again` replaces it, also after an outage."""
+    with ui.card().classes("console-card").props("role=alert") as card:
         with ui.row().classes("items-center"):
             ui.icon("error", color="negative", size="28px").props("aria-hidden=true")
             ui.label(error.code).classes("text-weight-bold")
         ui.label(error.message).classes("console-wrap")
         if error.cause:
             ui.label(error.cause).classes("console-wrap console-muted")
-        ui.button("Try again", icon="refresh", on_click=lambda: ui.navigate.reload()).props(
-            "flat no-caps"
-        )
+        ui.button("Try again", icon="refresh", on_click=again).props("flat no-caps")
+    view.on_recovery(card, again)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from barnabas.model.errors import ConfigError
+
 _log = logging.getLogger("barnabas.console.audit")
 
 
@@ -30,7 +32,10 @@ class AuditLog:
 
     def __init__(self, path: Path | None, now: Callable[[], datetime]) -> None:
         self._now = now
-        self._file = None if path is None else path.open("a", encoding="utf-8", buffering=1)
+        try:
+            self._file = None if path is None else path.open("a", encoding="utf-8", buffering=1)
+        except OSError as error:
+            raise ConfigError(f"--audit-log {path}: {error.strerror}") from error
 
     def write(self, entry: AuditEntry) -> None:
         line = json.dumps(

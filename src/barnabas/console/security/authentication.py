@@ -17,8 +17,8 @@ from starlette.datastructures import Headers
 
 from barnabas.admin import AsyncAdmin
 from barnabas.console.cluster_link import supported
+from barnabas.console.security.identity import Principal, Role
 from barnabas.console.security.oidc import OidcLogin
-from barnabas.console.security.principals import Principal, Role
 from barnabas.console.settings import ConsoleSettings
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.errors import BarnabasError, UnavailableError

@@ -2,13 +2,19 @@
 
 Order of the checks: the Host header (against DNS rebinding), the origin of changes and websockets
 (against requests that another site sends from the user's browser), the identity, the CSRF token of
-cookie sessions. Roles are checked by the routes (`api.dependencies.requires`), because only they
-know what they change. The middleware also adds the response headers and writes the audit log.
+cookie sessions. Roles are checked by the routes (`api.routing.requires`), because only they know
+what they change. The middleware also adds the response headers and writes the audit log.
 
 Pages call the API inside the process with the identity of their user: `ApiClient` puts a
 `Principal` into the ASGI scope, where a network server never puts one.
+
+The page frame of NiceGUI has inline scripts, so every page gets a fresh nonce; a script tag in a
+record or a topic name has none and is not run. Vue compiles templates in the browser, which needs
+'unsafe-eval'; 'unsafe-inline' for scripts is not allowed. Nothing is loaded from other hosts.
 """
 
+import re
+import secrets
 from collections.abc import Awaitable, Callable
 from http.cookies import SimpleCookie
 from urllib.parse import quote
@@ -18,15 +24,42 @@ from starlette.responses import JSONResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from barnabas.console.security.audit import AuditEntry, AuditLog
-from barnabas.console.security.headers import (
-    FIXED_HEADERS,
-    add_nonce,
-    content_security_policy,
-    new_nonce,
-)
-from barnabas.console.security.principals import Principal
-from barnabas.console.security.sessions import COOKIE, SessionStore, same_token
+from barnabas.console.security.identity import COOKIE, Principal, SessionStore, same_token
 from barnabas.console.settings import ConsoleSettings
+
+_SCRIPT_TAG = re.compile(rb"<script(?=[\s>])")
+
+FIXED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+
+
+def new_nonce() -> str:
+    return secrets.token_urlsafe(18)
+
+
+def content_security_policy(nonce: str | None) -> bytes:
+    """Returns the policy of a page, or of a response without scripts if there is no nonce."""
+    scripts = f"'self' 'nonce-{nonce}' 'unsafe-eval'" if nonce else "'none'"
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
+        "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+    ).encode()
+
+
+def add_nonce(html: bytes, nonce: str) -> bytes:
+    """Marks the script tags that the page frame itself has.
+
+    Contents of the cluster are inside the last script as JSON text, where `<` is escaped.
+    """
+    return _SCRIPT_TAG.sub(f'<script nonce="{nonce}"'.encode(), html)
+
 
 PRINCIPAL = "barnabas.principal"
 """Key in the ASGI scope of the user's identity."""

@@ -1,8 +1,22 @@
-"""The cluster: log directories, reassignments, elections, quotas, versions."""
+"""The cluster: log directories, reassignments, elections, quotas, versions, configuration, tree.
 
+The default of a configuration key is the last value that it falls back to, so it includes the
+broker's own settings. Values of sensitive keys are never returned, not even those that a broker
+would send. The ZooKeeper tree is read-only and without secrets.
+"""
+
+import asyncio
 import contextlib
 
-from barnabas.admin import ElectionType, QuotaEntity, Reassignment
+from barnabas import zk
+from barnabas.admin import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ElectionType,
+    QuotaEntity,
+    Reassignment,
+)
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.cluster import (
     ApiVersionItem,
@@ -13,12 +27,16 @@ from barnabas.console.models.cluster import (
     QuotaItem,
     ReassignmentBody,
     ReassignmentItem,
+    TreeNode,
     VersionsBody,
 )
-from barnabas.console.services.snapshots import ClusterSnapshot, ClusterSnapshots
+from barnabas.console.models.topics import ConfigChanges, ConfigItem
+from barnabas.console.security.secrets import is_secret_key, shown_node
+from barnabas.console.services.snapshots import ClusterSnapshots, LogDirs
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition
+from barnabas.zk.tree import ConnectionLossError, MetadataTree, NoNodeError, SessionLostError
 
 
 class ClusterService:
@@ -45,9 +63,8 @@ class ClusterService:
 
     async def reassignments(self) -> list[ReassignmentItem]:
         found = await self._link.admin.list_partition_reassignments()
-        if found:
-            self._snapshots.discard()  # the progress needs current sizes
-        snapshot = await self._snapshots.current()
+        # The progress needs current sizes, but only those of the partitions that move.
+        log_dirs = await self._snapshots.log_dirs(list(found)) if found else {}
         return [
             ReassignmentItem(
                 topic=topic_partition.topic,
@@ -55,7 +72,7 @@ class ClusterService:
                 replicas=list(item.replicas),
                 adding=list(item.adding),
                 removing=list(item.removing),
-                copied=copied_share(topic_partition, item, snapshot),
+                copied=copied_share(topic_partition, item, log_dirs),
             )
             for topic_partition, item in sorted(found.items())
         ]
@@ -133,11 +150,11 @@ class ClusterService:
 
 
 def copied_share(
-    topic_partition: TopicPartition, item: Reassignment, snapshot: ClusterSnapshot
+    topic_partition: TopicPartition, item: Reassignment, log_dirs: LogDirs
 ) -> float | None:
     """Returns the share of bytes that the slowest new replica has, from the log directories."""
     sizes: dict[int, int] = {}
-    for broker, directories in snapshot.log_dirs.items():
+    for broker, directories in log_dirs.items():
         for directory in directories:
             with contextlib.suppress(KeyError):
                 sizes[broker] = directory.replicas[topic_partition].size_bytes
@@ -154,3 +171,105 @@ def is_unsupported(error: BarnabasError) -> bool:
         ErrorCode.UNSUPPORTED_VERSION,
         ErrorCode.SECURITY_DISABLED,
     )
+
+
+_OWN = frozenset(
+    {
+        ConfigSource.DYNAMIC_TOPIC_CONFIG,
+        ConfigSource.DYNAMIC_BROKER_CONFIG,
+        ConfigSource.DYNAMIC_GROUP_CONFIG,
+    }
+)
+
+
+class ConfigService:
+    def __init__(self, link: ClusterLink) -> None:
+        self._link = link
+
+    async def describe(self, resource: ConfigResource) -> list[ConfigItem]:
+        found = await self._link.admin.describe_configs(
+            [resource], synonyms=True, documentation=True
+        )
+        return [item_of(entry) for _, entry in sorted(found[resource].items())]
+
+    async def alter(self, resource: ConfigResource, changes: ConfigChanges) -> None:
+        values: dict[str, str | int | float | None] = {**changes.values}
+        values.update(dict.fromkeys(changes.reset))
+        if values:
+            (await self._link.admin.alter_configs({resource: values})).check()
+
+
+def default_text(entry: ConfigEntry) -> str | None:
+    """Returns the value without a setting of the resource itself.
+
+    A broker's setting may have another unit (`log.retention.hours` for `retention.ms`); its name is
+    added then.
+    """
+    fallback = [item for item in entry.synonyms if item.source not in _OWN]
+    if not fallback:
+        return entry.value if entry.source not in _OWN else None
+    found = fallback[0]
+    if found.value is None or found.name in (entry.name, f"log.{entry.name}"):
+        return found.value
+    return f"{found.value} ({found.name})"
+
+
+def item_of(entry: ConfigEntry) -> ConfigItem:
+    secret = entry.sensitive or is_secret_key(entry.name)
+    default = default_text(entry)
+    return ConfigItem(
+        name=entry.name,
+        value=None if secret else entry.value,
+        default=None if secret else default,
+        source=entry.source.name.lower(),
+        is_default=entry.source not in _OWN,
+        read_only=entry.read_only,
+        sensitive=secret,
+        documentation=entry.documentation,
+    )
+
+
+_CONNECT_S = 5.0
+_ANSWER_S = 5.0
+_MAX_SHOWN_CHARS = 64 * 1024
+_MAX_CHILDREN = 5000
+
+
+class ZooKeeperService:
+    """Opens one session at the first use."""
+
+    def __init__(self, address: str | None) -> None:
+        self._address = address
+        self._tree: MetadataTree | None = None
+
+    async def node(self, path: str) -> TreeNode:
+        """Returns the data and the children of a node."""
+        tree = await self._connected()
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                data, _ = await tree.get(path)
+                children = await tree.children(path)
+        except NoNodeError:
+            raise BrokerError(ErrorCode.RESOURCE_NOT_FOUND, f"there is no node {path}") from None
+        except (TimeoutError, ConnectionLossError, SessionLostError):
+            raise UnavailableError(f"no ZooKeeper server at {self._address} answers") from None
+        shown = shown_node(path, data)
+        return TreeNode(
+            path=path,
+            children=sorted(children)[:_MAX_CHILDREN],
+            data=None if shown is None else shown[:_MAX_SHOWN_CHARS],
+            size=len(data),
+        )
+
+    async def close(self) -> None:
+        if self._tree is not None:
+            await self._tree.close()
+
+    async def _connected(self) -> MetadataTree:
+        if self._address is None:
+            raise BrokerError(
+                ErrorCode.RESOURCE_NOT_FOUND, "the console was started without --zookeeper"
+            )
+        if self._tree is None:
+            self._tree = await zk.connect(self._address, connect_timeout_s=_CONNECT_S)
+        return self._tree

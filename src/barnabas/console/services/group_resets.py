@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from barnabas.admin import EARLIEST, LATEST, OffsetSpec
 from barnabas.console.cluster_link import ClusterLink
+from barnabas.console.models.common import counted
 from barnabas.console.models.groups import PlannedOffsetBody, ResetBody, ResetPlanBody
-from barnabas.console.wording import counted
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import TopicPartition

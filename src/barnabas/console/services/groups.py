@@ -1,4 +1,4 @@
-"""Groups: list and describe with lag, remove members, delete, rebalances.
+"""Groups: list and describe with lag, remove members, delete.
 
 The offsets of all groups are read together and kept for a short time, so the pages of a list and
 several users share one read. The age of uncommitted records needs a fetch per partition; an offset
@@ -25,7 +25,6 @@ from barnabas.console.models.groups import (
     GroupSummary,
     LagBody,
     MemberBody,
-    RebalancesBody,
     RemovedMembersBody,
     RemoveMembersBody,
 )
@@ -45,22 +44,17 @@ from barnabas.console.services.group_listing import (
     listed_report,
     stores_topic_ids,
 )
-from barnabas.console.services.rebalances import RebalanceReader
-from barnabas.model.clock import Clock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
-from barnabas.model.java_hash import coordinator_partition
-from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.runtime.clock import Clock
 from barnabas.spark.source.group_offsets import TOPIC_IDS_SUFFIX
 
 MAX_AGE_S = 2.0
 _SMALL_FETCH = 16 << 10
 _MAX_SINGLE_FETCHES = 20
 _MAX_KNOWN_TIMESTAMPS = 100_000
-_TIMELINE_BYTES = 64 << 20
-_FETCH_BYTES = 4 << 20
 _NOT_DESCRIBED = ("Share", "Streams")
 GroupSource = Literal["brokers", "zookeeper"]
 
@@ -192,19 +186,6 @@ class GroupService:
             for member, error in results.errors.items()
         }
         return RemovedMembersBody(removed=len(results.ok), errors=errors)
-
-    async def rebalances(self, group: str) -> RebalancesBody:
-        """Returns the rebalances that the records of the coordinator show, the newest first."""
-        topics = await self._link.admin.list_topics(internal=True)
-        if all(item.name != OFFSETS_TOPIC for item in topics):
-            return RebalancesBody(group=group, items=[], complete=True)
-        description = await self._link.admin.describe_topic(OFFSETS_TOPIC)
-        count = len(description.partitions)
-        reader = RebalanceReader(group, {bytes(item.topic_id): item.name for item in topics})
-        whole = await self._scan(coordinator_partition(group, count), reader)
-        first = reader.first_generation
-        complete = whole and not reader.left_out and first is not None and first <= 1
-        return RebalancesBody(group=group, items=reader.rebalances(), complete=complete)
 
     async def snapshot(self) -> GroupsSnapshot:
         """Returns all groups with committed offsets and log ends, at most MAX_AGE_S old."""
@@ -338,24 +319,6 @@ class GroupService:
             change_per_second=trend.change_per_second,
             catch_up_seconds=trend.catch_up_seconds,
         )
-
-    async def _scan(self, partition: int, reader: RebalanceReader) -> bool:
-        """Reads the newest part of a partition; returns whether that was all of it."""
-        consumer = self._link.simple_consumer
-        position = start = await consumer.earliest_offset(OFFSETS_TOPIC, partition)
-        end = await consumer.latest_offset(OFFSETS_TOPIC, partition)
-        bytes_left = _TIMELINE_BYTES
-        while position < end and bytes_left > 0:
-            batches = await consumer.fetch(OFFSETS_TOPIC, partition, position, _FETCH_BYTES)
-            records, following = batches.decode()
-            for record in records:
-                bytes_left -= len(record.key or b"") + len(record.value or b"")
-                reader.read(record.key, record.value, record.timestamp, record.headers)
-            if following <= position:
-                break
-            position = following
-            await asyncio.sleep(0)
-        return start == 0 and position >= end
 
 
 def consumer_of(owner: str) -> str:

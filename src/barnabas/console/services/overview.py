@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from barnabas.admin import ConfigResource, LogDir
 from barnabas.console.cluster_link import ClusterLink
-from barnabas.console.models.overview import BrokerSummary, DiskSummary, Overview, Problem
+from barnabas.console.models.cluster import BrokerSummary, DiskSummary, Overview, Problem
+from barnabas.console.models.common import counted
 from barnabas.console.services.snapshots import ClusterSnapshot, ClusterSnapshots
-from barnabas.console.wording import counted
 from barnabas.model.errors import BarnabasError
 
 _FULL_SHARE = 0.9

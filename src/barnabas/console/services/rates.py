@@ -2,7 +2,8 @@
 
 Rates are differences of two samples, so they work with any Kafka cluster. Samples are taken only
 while a page or a client asks for them, and less often if one takes long: on a large cluster the
-console uses at most a tenth of the time for sampling.
+console uses at most a tenth of the time for sampling. Offsets are requested for some partitions at
+a time, so that neither the brokers nor the pages wait long for a sample.
 """
 
 import asyncio
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 
 from barnabas.admin import LATEST
 from barnabas.console.cluster_link import ClusterLink
-from barnabas.console.models.overview import RatePoint
+from barnabas.console.models.cluster import RatePoint
 from barnabas.console.services.group_listing import list_broker_groups
 from barnabas.console.services.snapshots import ClusterSnapshots
 from barnabas.model.errors import BarnabasError
@@ -24,6 +25,7 @@ INTERVAL_S = 2.0
 _SHARE = 0.1
 _UNUSED_S = 30.0
 _HISTORY = 300
+_PARTITIONS_AT_ONCE = 2000
 
 Offsets = dict[TopicPartition, int]
 
@@ -130,18 +132,19 @@ class RateSampler:
     async def _sample(self, started: float) -> OffsetSample:
         admin = self._link.admin
         snapshot = await self._snapshots.current()
-        wanted = {
-            TopicPartition(topic.name, item.partition): LATEST
+        ends: Offsets = {}
+        led = [
+            TopicPartition(topic.name, item.partition)
             for topic in snapshot.topics.values()
             for item in topic.partitions
             if item.leader is not None
-        }
-        listed = (await admin.list_offsets(wanted)).ok if wanted else {}
-        ends = {
-            topic_partition: item.offset
-            for topic_partition, item in listed.items()
-            if item.offset is not None
-        }
+        ]
+        for start in range(0, len(led), _PARTITIONS_AT_ONCE):
+            part = led[start : start + _PARTITIONS_AT_ONCE]
+            listed = await admin.list_offsets(dict.fromkeys(part, LATEST))
+            for topic_partition, found in listed.ok.items():
+                if found.offset is not None:
+                    ends[topic_partition] = found.offset
         committed = {
             group.name: {
                 topic_partition: item.offset for topic_partition, item in group.offsets.items()

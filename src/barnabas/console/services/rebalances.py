@@ -6,16 +6,22 @@ Consecutive states are compared: members that joined or left, and partitions wit
 Apache Kafka writes the same records. Compaction removes old generations, so the result covers the
 time since then.
 
-`RebalanceReader` reads records in order of their offsets and has no IO.
+`RebalanceReader` reads records in order of their offsets and has no IO; `RebalanceService` fetches
+them.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from barnabas.console.models.groups import MovedPartition, RebalanceBody
+from barnabas.console.cluster_link import ClusterLink
+from barnabas.console.models.groups import MovedPartition, RebalanceBody, RebalancesBody
+from barnabas.console.services.snapshots import ClusterSnapshots
 from barnabas.model.errors import ProtocolError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.java_hash import coordinator_partition
+from barnabas.model.topic_names import OFFSETS_TOPIC
 from barnabas.wire.coordinator_records import (
     REBALANCE_REASON,
     REBALANCE_START_MS,
@@ -42,6 +48,8 @@ from barnabas.wire.messages.group_metadata_key import GroupMetadataKey
 from barnabas.wire.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 
 _KEEP = 500
+_TIMELINE_BYTES = 64 << 20
+_FETCH_BYTES = 4 << 20
 
 
 @dataclass(slots=True)
@@ -248,3 +256,42 @@ def _difference(before: Generation, after: Generation) -> RebalanceBody:
 
 def _name(client_id: str, host: str) -> str:
     return f"{client_id}@{host.lstrip('/')}"
+
+
+class RebalanceService:
+    """Fetches the records of a group's coordinator."""
+
+    def __init__(self, link: ClusterLink, snapshots: ClusterSnapshots) -> None:
+        self._link = link
+        self._snapshots = snapshots
+
+    async def list_rebalances(self, group: str) -> RebalancesBody:
+        """Returns the rebalances that the records of the coordinator show, the newest first."""
+        topics = (await self._snapshots.current()).topics
+        if OFFSETS_TOPIC not in topics:
+            return RebalancesBody(group=group, items=[], complete=True)
+        count = len(topics[OFFSETS_TOPIC].partitions)
+        names = {bytes(item.topic_id): item.name for item in topics.values()}
+        reader = RebalanceReader(group, names)
+        whole = await self._scan(coordinator_partition(group, count), reader)
+        first = reader.first_generation
+        complete = whole and not reader.left_out and first is not None and first <= 1
+        return RebalancesBody(group=group, items=reader.rebalances(), complete=complete)
+
+    async def _scan(self, partition: int, reader: RebalanceReader) -> bool:
+        """Reads the newest part of a partition; returns whether that was all of it."""
+        consumer = self._link.simple_consumer
+        position = start = await consumer.earliest_offset(OFFSETS_TOPIC, partition)
+        end = await consumer.latest_offset(OFFSETS_TOPIC, partition)
+        bytes_left = _TIMELINE_BYTES
+        while position < end and bytes_left > 0:
+            batches = await consumer.fetch(OFFSETS_TOPIC, partition, position, _FETCH_BYTES)
+            records, following = batches.decode()
+            for record in records:
+                bytes_left -= len(record.key or b"") + len(record.value or b"")
+                reader.read(record.key, record.value, record.timestamp, record.headers)
+            if following <= position:
+                break
+            position = following
+            await asyncio.sleep(0)
+        return start == 0 and position >= end

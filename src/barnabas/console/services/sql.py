@@ -1,10 +1,15 @@
-"""Runs one bounded SQL statement in a child process.
+"""SQL: runs one bounded statement in a child process, and lists what `barnabas sql` has defined.
 
 The statement runs as `barnabas sql --format json`: Spark needs a JVM and some hundred megabytes,
 which the console must not hold. Statements that change something, and queries without an end, are
 rejected before a process is started. One statement runs at a time; the process ends with the
 request. The connection settings are passed in a file that only this user can read, because other
 users of the machine can see command lines.
+
+Definitions are read from the topic in which `barnabas sql` stores its statements, without Spark.
+The key of a record is the id of a statement or of its end, the value a JSON document; null takes a
+statement back. If two statements define the same name, the earlier one is in effect unless the
+later one replaces it.
 """
 
 import asyncio
@@ -16,8 +21,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from barnabas.console.models.pipelines import SqlBody, SqlResultBody
-from barnabas.model.errors import DeadlineError, LocalError
+from barnabas.console.models.pipelines import (
+    SqlBody,
+    SqlDefinitions,
+    SqlQueryItem,
+    SqlRelationItem,
+    SqlResultBody,
+)
+from barnabas.console.services.records.partition_reader import PartitionReader
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, DeadlineError, LocalError
 
 TIMEOUT_S = 120.0
 _READS = frozenset({"SELECT", "WITH", "SHOW", "LIST", "DESCRIBE", "EXPLAIN"})
@@ -144,3 +157,99 @@ def _values(text: str) -> list[dict[str, Any]]:
 def _error_text(errors: bytes) -> str:
     lines = [line for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
     return lines[-1].removeprefix("barnabas sql: ") if lines else "the statement failed"
+
+
+TOPIC = "_barnabas_sql_statements"
+_STATEMENT, _TERMINATE, _CLAIM = "s-", "terminate-", "home-"
+
+
+class SqlDefinitionService:
+    def __init__(self, reader: PartitionReader) -> None:
+        self._reader = reader
+
+    async def read(self) -> SqlDefinitions:
+        """Returns what is in effect; nothing if `barnabas sql` was never used."""
+        log = StatementReader()
+        try:
+            (bounds,) = await self._reader.bounds(TOPIC, [0])
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
+            return log.definitions()
+        async for entries, _ in self._reader.read_range(TOPIC, 0, bounds.start, bounds.end):
+            for entry in entries:
+                if entry.key is not None and entry.control is None:
+                    log.read(entry.key.decode("utf-8", "replace"), entry.value, entry.offset)
+        return log.definitions()
+
+
+class StatementReader:
+    """Applies the records of the topic in order; has no IO."""
+
+    def __init__(self) -> None:
+        self._statements: dict[str, tuple[Mapping[str, Any], int]] = {}
+        self._owners: dict[str, str] = {}
+        self._ended: set[str] = set()
+        self._homes: dict[str, str] = {}
+
+    def read(self, key: str, value: bytes | None, offset: int) -> None:
+        if value is None:
+            self._take_back(key)
+            return
+        try:
+            document = json.loads(value)
+        except ValueError:
+            return  # not written by `barnabas sql`
+        if key.startswith(_TERMINATE):
+            self._ended.add(key.removeprefix(_TERMINATE))
+        elif key.startswith(_CLAIM):
+            statement = key.removeprefix(_CLAIM).partition("/")[0]
+            self._homes.setdefault(statement, str(document.get("where", "")))
+        elif key.startswith(_STATEMENT):
+            self._define(key, document, offset)
+
+    def _define(self, key: str, document: Mapping[str, Any], offset: int) -> None:
+        relation = document.get("relation")
+        if relation is not None:
+            name = str(relation["name"]).lower()
+            owner = self._owners.get(name)
+            if owner is not None and owner not in (key, document.get("replaces")):
+                return
+            if owner is not None and owner != key:
+                self._statements.pop(owner, None)
+            self._owners[name] = key
+        self._statements[key] = (document, offset)
+
+    def _take_back(self, key: str) -> None:
+        self._ended.discard(key.removeprefix(_TERMINATE))
+        self._statements.pop(key, None)
+        self._owners = {name: owner for name, owner in self._owners.items() if owner != key}
+
+    def definitions(self) -> SqlDefinitions:
+        found = SqlDefinitions(relations=[], queries=[])
+        for key, (document, offset) in self._statements.items():
+            relation, query = document.get("relation"), document.get("query")
+            if relation is not None:
+                found.relations.append(_relation(relation, document))
+            if query is not None and key not in self._ended:
+                target = str(query["target"])
+                found.queries.append(
+                    SqlQueryItem(
+                        query_id=f"{query['kind']}_{target.upper()}_{offset}",
+                        target=target,
+                        sources=[str(name) for name in query["sources"]],
+                        statement=str(document["statement"]),
+                        runs_at=self._homes.get(key),
+                    )
+                )
+        found.relations.sort(key=lambda item: item.name)
+        return found
+
+
+def _relation(relation: Mapping[str, Any], document: Mapping[str, Any]) -> SqlRelationItem:
+    return SqlRelationItem(
+        name=str(relation["name"]),
+        kind=str(relation["kind"]).lower(),
+        topic=str(relation["topic"]),
+        statement=str(document["statement"]),
+    )

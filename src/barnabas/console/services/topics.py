@@ -63,8 +63,8 @@ class TopicService:
 
     async def describe(self, name: str) -> TopicDetail:
         self._rates.touch()
-        snapshot = await self._snapshots.current()
-        topic = await self._found(snapshot, name)
+        snapshot = await self._snapshot(name)
+        topic = snapshot.topics[name]
         rate = self._rates.topics.get(name)
         live = {node.id for node in snapshot.cluster.brokers}
         holders = {replica for item in topic.partitions for replica in item.replicas}
@@ -82,8 +82,8 @@ class TopicService:
     async def list_partitions(self, name: str, query: ListQuery) -> ListPage[PartitionDetail]:
         """Returns one page of partitions with replicas, offsets and the positions of groups."""
         self._rates.touch()
-        snapshot = await self._snapshots.current()
-        topic = await self._found(snapshot, name)
+        snapshot = await self._snapshot(name)
+        topic = snapshot.topics[name]
         shown = topic.partitions[query.offset : query.offset + query.limit]
         led = [TopicPartition(name, item.partition) for item in shown if item.leader is not None]
         admin = self._link.admin
@@ -154,13 +154,11 @@ class TopicService:
             }
         )
 
-    async def _found(self, snapshot: ClusterSnapshot, name: str) -> TopicDescription:
-        topic = snapshot.topics.get(name)
-        if topic is not None:
-            return topic
+    async def _snapshot(self, name: str) -> ClusterSnapshot:
+        """Returns a snapshot that has the topic; UNKNOWN_TOPIC_OR_PARTITION if there is none."""
         if len(name) > 249 or not name:
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
-        return await self._link.admin.describe_topic(name)  # created a moment ago, or unknown
+        return await self._snapshots.topic(name)
 
     def _positions(self, topic_partition: TopicPartition, high: int | None) -> list[GroupPosition]:
         found = []

@@ -43,6 +43,9 @@ class BrokerChanges:
         known = self._epoch_state.context.brokers
         current = await self._read_all()
         dead = [b for b in known if b not in current]
+        # A broker that restarted between two reads is present in both, with a new registration. Its
+        # replicas must go offline first, so that they leave their ISRs and get their roles again
+        # (KIP-380).
         bounced = [
             b for b in known if b in current and current[b].broker_epoch != known[b].broker_epoch
         ]
@@ -68,6 +71,7 @@ class BrokerChanges:
         _log.info("brokers %s joined", sorted(added))
         context, batch = self._epoch_state.context, self._epoch_state.batch
         self._admit(added)
+        # All brokers get the new list of live brokers; the added ones also get every partition.
         batch.update_metadata([])
         batch.full_metadata(added)
         await self.replicas_came_online(context.replicas_on(added))
@@ -111,6 +115,8 @@ class BrokerChanges:
         ]
         for topic_partition in leaderless:
             context.move_partition(topic_partition, PartitionStatus.OFFLINE)
+        # Elections before ISR changes: partitions without a leader are unavailable, the others only
+        # have a lagging member.
         await self._leaderships.bring_online()
         self._deletion.brokers_died(lost)
         await self._leaderships.remove_from_isr(
@@ -163,6 +169,7 @@ class ControlledShutdown:
         """
         check_broker_epoch(self._epoch_state, broker_id, broker_epoch)
         context = self._epoch_state.context
+        # Before the elections, so that they do not choose this broker again.
         context.shutting_down.add(broker_id)
         replicated = [
             topic_partition
@@ -220,6 +227,7 @@ class LogDirFailures:
                 continue
             affected.add(LogDirEventNode.decode(data).broker_id)
         self._ask(affected)
+        # Deleted last: if this controller fails before, its successor reads the events again.
         ops = [DeleteOp(f"{paths.LOG_DIR_EVENTS}/{name}") for name in names]
         await self._epoch_state.fenced.delete_all(ops)
 
@@ -227,6 +235,7 @@ class LogDirFailures:
         self, broker_id: BrokerId, command: LeaderAndIsrCommand, reply: ControlReply
     ) -> None:
         """Find failed and recovered replicas in a LeaderAndIsr response."""
+        # The broker rejected the whole command, so the response says nothing about its replicas.
         if reply.error is not ErrorCode.NONE:
             return
         context = self._epoch_state.context

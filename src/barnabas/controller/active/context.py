@@ -21,8 +21,7 @@ from barnabas.model.control import (
     LiveBroker,
     PartitionState,
 )
-from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition, Uuid
-from barnabas.model.replica_assignment import ReplicaAssignment
+from barnabas.model.ids import ZERO_UUID, BrokerId, ReplicaAssignment, TopicPartition, Uuid
 
 Replica = tuple[TopicPartition, BrokerId]
 

@@ -55,6 +55,7 @@ class FencedTree:
         try:
             return (await self._tree.multi([self._fence, *ops]))[1:]
         except MultiError as error:
+            # The fence is the first operation of every multi.
             if error.index == 0:
                 raise ControllerMovedError("the controller epoch has changed") from error
             raise MultiError(error.index - 1, error.operation, error.cause) from error
@@ -72,6 +73,8 @@ class FencedTree:
                 try:
                     results = await self.multi([op for _, ops in batch for op in ops])
                 except MultiError as error:
+                    # A multi reports only its first failing operation. Each round removes one
+                    # write, so the loop ends.
                     failed = _owner_of(batch, error.index)
                     outcome[batch[failed][0]] = error.cause
                     del batch[failed]
@@ -214,6 +217,8 @@ class PartitionStates:
         done: dict[TopicPartition, LeaderAndIsr] = {}
         refused: list[TopicPartition] = []
         for topic_partition, result in outcome.items():
+            # The node was changed or deleted since it was read. The caller reads it and decides
+            # again.
             if isinstance(result, NodeError):
                 refused.append(topic_partition)
             elif isinstance(result, TreeError):

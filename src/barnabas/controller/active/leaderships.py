@@ -24,8 +24,7 @@ from barnabas.controller.machines.election import (
 )
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.replica_assignment import Replicas
+from barnabas.model.ids import BrokerId, Replicas, TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigNode
 from barnabas.zk.tree import DeleteOp, NoNodeError
@@ -119,6 +118,8 @@ class Leaderships:
 
         done, conflicts = await self._change(partitions, decide)
         for topic_partition, elected in done.items():
+            # An unclean election may choose a replica that declined before; it must receive the
+            # command.
             self._epoch_state.context.retry_failed_replica((topic_partition, elected.leader))
         self._went_online(done)
         for topic_partition in conflicts:
@@ -210,6 +211,8 @@ class Leaderships:
             done |= written.done
             if not written.refused:
                 return done, []
+            # The version differs, for example after a write whose response was lost. Decide again
+            # from the stored state.
             fresh = await states.read(written.refused)
             context.leadership.update(fresh)
             pending = list(fresh)

@@ -18,8 +18,7 @@ from barnabas.controller.machines.assignment import (
 )
 from barnabas.controller.machines.states import ReplicaStatus
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
+from barnabas.model.ids import BrokerId, ReplicaAssignment, Replicas, TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.tree import BadVersionError, DeleteOp, MultiError, SetOp, Stat
 from barnabas.zk.znodes import ReassignPartitionsNode, TopicNode
@@ -132,7 +131,7 @@ class Reassignments:
         self._tell(topic_partition, added_replicas, dropped)
         if finished and assignment.is_reassigning:
             await self._write_topic(topic_partition.topic)
-            _log.info("%s reassigned to brokers %s", topic_partition, list(keep))
+            _log.info("partition %s: reassigned to brokers %s", topic_partition, list(keep))
 
     def _admit_added_replicas(
         self, topic_partition: TopicPartition, assignment: ReplicaAssignment

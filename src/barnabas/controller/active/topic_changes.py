@@ -99,6 +99,8 @@ class TopicDeletion:
 
     def _settle(self, replica: Replica, error: ErrorCode) -> None:
         context = self._epoch_state.context
+        # A late reply: the broker has left the cluster since, or the replica was deleted by a
+        # repeated command.
         if context.replica_status(replica) is not ReplicaStatus.DELETION_STARTED:
             return
         if error is ErrorCode.NONE:
@@ -110,7 +112,8 @@ class TopicDeletion:
 
     def _start(self, topic: str) -> None:
         context, batch = self._epoch_state.context, self._epoch_state.batch
-        _log.info("deleting topic %s", topic)
+        _log.info("topic %s: deletion started", topic)
+        # Brokers get the deletion in their metadata first, so that clients stop using the topic.
         batch.update_metadata(context.partitions_of(topic))
         for topic_partition in context.partitions_of(topic):
             if context.partition_status(topic_partition) is not PartitionStatus.NON_EXISTENT:
@@ -134,12 +137,14 @@ class TopicDeletion:
         last = [paths.topic(topic), paths.config("topics", topic), paths.delete_topic(topic)]
         present = [path for path in last if await self._epoch_state.tree.exists(path) is not None]
         ops: list[Op] = [DeleteOp(path) for path in below + present]
+        # A large topic does not fit into one multi. The mark goes with the last one, so that an
+        # interrupted deletion continues.
         if len(ops) > _ONE_STEP:
             await self._epoch_state.fenced.delete_all(ops[: len(below)])
             ops = ops[len(below) :]
         await self._epoch_state.fenced.multi(ops)
         self._epoch_state.context.forget_topic(topic)
-        _log.info("deleted topic %s", topic)
+        _log.info("topic %s: deleted", topic)
 
     async def _nodes_below(self, topic: str) -> list[str]:
         root = paths.topic_partitions(topic)

@@ -24,8 +24,7 @@ from itertools import zip_longest
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import BrokerId
-from barnabas.model.replica_assignment import ReplicaAssignment, Replicas
+from barnabas.model.ids import BrokerId, ReplicaAssignment, Replicas
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +171,10 @@ def target_problem(
     """Returns why a target is invalid, or None. Added brokers must be alive."""
     if not target:
         return ErrorCode.INVALID_REPLICA_ASSIGNMENT, "the list of replicas is empty"
+    brokers = len(live | set(current.replicas))
+    if len(target) > brokers:
+        text = f"{len(target)} replicas are more than the {brokers} brokers"
+        return ErrorCode.INVALID_REPLICA_ASSIGNMENT, text
     if len(set(target)) != len(target):
         return ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"replicas named twice in {list(target)}"
     if min(target) < 0:

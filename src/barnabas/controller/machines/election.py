@@ -22,8 +22,7 @@ from barnabas.model.control import (
     LeaderRecoveryState,
 )
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.replica_assignment import Replicas
+from barnabas.model.ids import BrokerId, Replicas, TopicPartition
 
 FIRST_LEADER_EPOCH = 0
 
@@ -67,6 +66,8 @@ class LeaderAndIsr:
 
         The last member stays in the ISR.
         """
+        # Only the last member is known to have all committed records. If it left the ISR, no later
+        # election could be clean.
         isr = self.isr if len(self.isr) == 1 else tuple(r for r in self.isr if r != replica)
         leader = NO_LEADER if self.leader == replica else self.leader
         return replace(self, leader=leader, isr=isr, leader_epoch=self.leader_epoch + 1)
@@ -115,8 +116,11 @@ def elect(kind: ElectionKind, election_input: ElectionInput) -> Elected | None:
 def elect_offline(election_input: ElectionInput) -> Elected | None:
     """Elect the first online ISR member; if there is none and it is allowed, any online replica."""
     leader = _first(election_input.replicas, election_input.online & set(election_input.isr))
+    # Offline members leave the ISR in the same write; the high watermark would wait for them
+    # otherwise.
     if leader is not None:
         return Elected(leader, tuple(r for r in election_input.isr if r in election_input.online))
+    # The ISR is the new leader alone: no other replica is known to have its log.
     leader = (
         _first(election_input.replicas, election_input.online)
         if election_input.unclean_allowed
@@ -149,6 +153,8 @@ def elect_preferred(election_input: ElectionInput) -> Elected | None:
 
 def elect_for_shutdown(election_input: ElectionInput) -> Elected | None:
     """Elect the first online ISR member whose broker is not shutting down."""
+    # Brokers that shut down leave the ISR too: otherwise produce requests would wait for them until
+    # `replica.lag.time.max.ms`.
     staying = tuple(r for r in election_input.isr if r not in election_input.shutting_down)
     leader = _first(election_input.replicas, election_input.online & set(staying))
     return Elected(leader, staying) if leader is not None else None
@@ -239,6 +245,8 @@ def validate_isr_change(
         return IsrChangeResult(error)
     if change.new_isr == current.isr and change.recovery is current.recovery:
         return IsrChangeResult(ErrorCode.NONE)
+    # After the check for equality: the controller may have applied the proposal and lost the
+    # response, and the repetition has the old partition epoch.
     if change.partition_epoch < current.partition_epoch:
         return IsrChangeResult(ErrorCode.INVALID_UPDATE_VERSION)
     if not _is_sound(sender, change, current):
@@ -283,6 +291,8 @@ def _are_eligible(
         epoch = eligible.broker_epochs.get(broker_id)
         if broker_id not in current.isr and (epoch is None or broker_id in eligible.shutting_down):
             return False
+        # KIP-903: a broker that restarted since its last fetch may have lost the end of its log and
+        # must not join with its former position.
         expected = change.broker_epochs[index] if change.broker_epochs else NO_BROKER_EPOCH
         if epoch is not None and expected not in (NO_BROKER_EPOCH, epoch):
             return False

@@ -93,6 +93,7 @@ def _require_member_id(
 
     Without this step, every lost response would leave an unused member.
     """
+    # The id is removed again after the session timeout if no second JoinGroup arrives.
     group.pending_members.add(member_id)
     key = TimerKey(TimerKind.PENDING_MEMBER, group.group_id, member_id)
     step.outcome.set_timer(key, request.session_timeout_ms)
@@ -160,6 +161,7 @@ def _update_member(
     group.update(
         member, request.protocols, request.rebalance_timeout_ms, request.session_timeout_ms
     )
+    # A client that timed out has sent JoinGroup again; its earlier request must not stay parked.
     superseded = group.park_join(member, step.park())
     if superseded is not None:
         reply = JoinGroupReply(ErrorCode.REBALANCE_IN_PROGRESS, member.member_id)
@@ -173,6 +175,8 @@ def _replace_static(
     assert request.group_instance_id is not None
     old_id = group.static_members[request.group_instance_id]
     member = group.members[old_id]
+    # Two processes have the same group.instance.id: the newer one wins, and the older one must
+    # stop.
     fenced = JoinGroupReply(ErrorCode.FENCED_INSTANCE_ID, old_id)
     rebalance.answer_join(step, group, member, fenced)
     rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.FENCED_INSTANCE_ID))

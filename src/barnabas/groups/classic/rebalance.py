@@ -54,11 +54,15 @@ def prepare_rebalance(
         reason,
     )
     if group.state is ClassicState.COMPLETING_REBALANCE:
+        # These members wait for an assignment of a generation that ends now; the error makes them
+        # rejoin.
         fail_parked_syncs(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
     group.pending_sync.clear()
     step.outcome.cancel_timer(TimerKey(TimerKind.SYNC, group.group_id))
     initial = group.is_empty
     group.transition_to(ClassicState.PREPARING_REBALANCE, step.now_ms)
+    # KIP-134: the members of an application start one after the other. Without the delay each of
+    # them would cause a rebalance.
     if initial:
         delay = step.config.initial_rebalance_delay_ms
         group.initial_delay_ms = delay
@@ -74,6 +78,8 @@ def prepare_rebalance(
 def complete_join_if_ready(step: GroupStep, group: ClassicGroup) -> None:
     """Ends the join phase when all members have joined, except during the initial delay."""
     preparing = group.state is ClassicState.PREPARING_REBALANCE
+    # During the initial delay every known member has joined already; only the timer ends that
+    # phase.
     if preparing and group.previous_state is not ClassicState.EMPTY and group.all_joined:
         complete_join(step, group)
 
@@ -83,6 +89,7 @@ def on_join_timer(step: GroupStep, group: ClassicGroup) -> None:
     if group.state is not ClassicState.PREPARING_REBALANCE:
         return
     initial = group.previous_state is ClassicState.EMPTY
+    # Each interval with a new member adds another one, up to the rebalance timeout.
     if not (initial and group.new_member_added and group.initial_remaining_ms > 0):
         complete_join(step, group)
         return
@@ -244,6 +251,7 @@ def _announce_generation(step: GroupStep, group: ClassicGroup) -> None:
     )
     for member in group.all_members:
         answer_join(step, group, member, generation_reply(group, member.member_id))
+        # A parked JoinGroup blocks heartbeats, so the session starts again with its response.
         set_session(step, group, member)
         member.is_new = False
         group.pending_sync.add(member.member_id)

@@ -77,6 +77,8 @@ def _advance(
     target = group.target_of(member.member_id)
     kept = _intersection(member.assigned, target)
     to_revoke = _difference(member.assigned, kept)
+    # Revocation before assignment: a partition must never have two owners, so the member gets new
+    # partitions only after it no longer reports the ones to revoke (KIP-848).
     if to_revoke and _still_owns(owned, to_revoke):
         return member._replace(
             state=MemberState.UNREVOKED_PARTITIONS,
@@ -85,6 +87,7 @@ def _advance(
             assigned=kept,
             pending_revocation=to_revoke,
         )
+    # Partitions that another member has not released yet stay out; a later heartbeat assigns them.
     free, others_hold_some = _free(group, member, _difference(target, kept))
     state = MemberState.UNRELEASED_PARTITIONS if others_hold_some else MemberState.STABLE
     return member._replace(
@@ -191,6 +194,8 @@ def _validate_join(request: ConsumerGroupHeartbeatRequest) -> None:
 
 def _stay(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRequest) -> None:
     joining = request.member_epoch == JOIN_EPOCH
+    # All changes are made to a draft. The group itself changes in `settled`, after the records are
+    # in the log; a failed append leaves it as it was.
     opening = conversion.open_for_heartbeat(step, groups, request.group_id, create=joining)
     draft = opening.draft
     _check_room(step, draft.group, request.member_id)
@@ -275,6 +280,8 @@ def _join_static(
     """Joins a static member, if the previous member with its instance id has left."""
     if static is None:
         return draft.group.members.get(member_id, ConsumerGroupMember(member_id))
+    # Unlike the classic protocol, the new process waits: the previous one has to leave or expire
+    # first (KIP-848).
     if not static.uses_classic_protocol and static.member_epoch != LEAVE_STATIC_EPOCH:
         raise BrokerError(
             ErrorCode.UNRELEASED_INSTANCE_ID,
@@ -304,6 +311,8 @@ def _check_epoch(member: ConsumerGroupMember, epoch: int, owned: Partitions | No
     the new epoch may have been lost."""
     if epoch == member.member_epoch:
         return
+    # A member with the previous epoch that owns more than its assignment has missed a revocation:
+    # it could process a partition of another member, so it is fenced.
     retried = epoch == member.previous_member_epoch and owned is not None
     if epoch < member.member_epoch and retried and _is_within(owned, member.assigned):
         return
@@ -358,6 +367,8 @@ def move_member(
         updated.subscribed_topic_names != before.subscribed_topic_names
         or updated.subscribed_topic_regex != before.subscribed_topic_regex
     )
+    # The order matters: subscriptions determine the group epoch, the epoch the target, and the
+    # member moves towards the target.
     target_assignment.refresh(step, draft, subscriptions_changed=is_new or changed)
     target_assignment.update_target(step, draft)
     member = reconcile(draft.group, updated, owned)
@@ -402,6 +413,7 @@ class _MemberTimers:
             member.state is not self._before.state
             or member.member_epoch != self._before.member_epoch
         )
+        # Only for a new revocation: a heartbeat must not extend the deadline of the current one.
         if unrevoked and moved:
             outcome.set_timer(revocation, member.rebalance_timeout_ms)
         elif moved and self._before.state is MemberState.UNREVOKED_PARTITIONS:

@@ -9,10 +9,10 @@ from barnabas.model.address_limits import address_limits_problem
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, between, one_of
 from barnabas.model.config_keys.groups import GROUP_KEYS
 from barnabas.model.config_keys.log import LOG_KEYS
+from barnabas.model.config_keys.metrics import BROKER_METRICS_KEYS
 from barnabas.model.config_keys.other_names import BROKER_ADVICE
-from barnabas.model.config_keys.security import SECURITY_KEYS
+from barnabas.model.config_keys.security import SECURITY_KEYS, ZOOKEEPER_SECURITY_KEYS
 from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
-from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
 
 INT, LONG, SHORT = ConfigType.INT, ConfigType.LONG, ConfigType.SHORT
 STRING, BOOLEAN, LIST = ConfigType.STRING, ConfigType.BOOLEAN, ConfigType.LIST
@@ -62,8 +62,8 @@ NETWORK_KEYS = [
         "group.lag.interval.ms",
         INT,
         10_000,
-        "Time between two computations of the lag of groups, which runs only if http.listener is "
-        "set.",
+        "Time between two computations of the lag of groups, which runs only if http.listener or "
+        "metric.reporters is set.",
         at_least(100),
     ),
     ConfigKey(
@@ -217,14 +217,7 @@ NETWORK_KEYS = [
         30_000,
         "Longest time to wait for the response of another broker.",
     ),
-    ConfigKey(
-        "metric.reporters",
-        LIST,
-        [],
-        "Classes that report metrics.",
-        dynamic=True,
-        note="Accepted for compatibility, no effect: Java classes cannot be loaded",
-    ),
+    *BROKER_METRICS_KEYS,
 ]
 
 TOPIC_DEFAULT_KEYS = [
@@ -481,4 +474,5 @@ BROKER_KEYS = ConfigTable(
         *ZOOKEEPER_KEYS,
     ],
     BROKER_ADVICE,
+    ("metric.reporters.",),
 )

@@ -1,4 +1,7 @@
-"""Configuration keys that all clients share; the tables of admin client and simple consumer."""
+"""Configuration keys that clients share, with those of metrics and traces.
+
+Also the tables of admin client and simple consumer.
+"""
 
 from barnabas.model.config import (
     Alias,
@@ -9,7 +12,7 @@ from barnabas.model.config import (
     each_of,
     one_of,
 )
-from barnabas.model.config_keys.metrics import METRICS_KEYS
+from barnabas.model.config_keys.metrics import REPORTER_KEYS
 from barnabas.model.config_keys.other_names import ANY_CLIENT_ADVICE, SECURITY_PROTOCOL_SYNONYMS
 from barnabas.model.config_keys.security import (
     PEM_NOTE,
@@ -20,6 +23,72 @@ from barnabas.model.config_keys.security import (
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 BOOLEAN, PASSWORD = ConfigType.BOOLEAN, ConfigType.PASSWORD
+
+METRICS_KEYS = [
+    ConfigKey(
+        "metric.reporters",
+        LIST,
+        [],
+        "Reporters that get the client's metrics periodically: json, otlp (needs the extra "
+        "'otel'), or an object with the method report(metrics, now_ms), its class, or the import "
+        "path of the class. Kafka's JmxReporter is accepted without effect.",
+    ),
+    *REPORTER_KEYS,
+    ConfigKey(
+        "metrics.num.samples",
+        INT,
+        2,
+        "Number of sample windows over which rates, averages and maxima are computed.",
+        at_least(1),
+    ),
+    ConfigKey("metrics.sample.window.ms", LONG, 30_000, "Length of a sample window.", at_least(1)),
+    ConfigKey(
+        "metrics.recording.level",
+        STRING,
+        "INFO",
+        "DEBUG and TRACE also record percentiles of request times.",
+        one_of("INFO", "DEBUG", "TRACE"),
+    ),
+    ConfigKey(
+        "enable.metrics.push",
+        ConfigType.BOOLEAN,
+        True,
+        "Whether the client pushes its metrics to brokers that ask for them (KIP-714).",
+    ),
+]
+
+TRACING_KEY = ConfigKey(
+    "tracing.enable",
+    ConfigType.BOOLEAN,
+    False,
+    "Whether the client creates OpenTelemetry spans and passes their context in the record "
+    "header traceparent. Needs the extra 'otel'.",
+)
+
+
+_ISOLATION_LEVEL = ConfigKey(
+    "isolation.level",
+    STRING,
+    "read_uncommitted",
+    "read_committed hides the records of open and aborted transactions.",
+    one_of("read_uncommitted", "read_committed"),
+)
+_MAX_DECOMPRESSED = ConfigKey(
+    "max.decompressed.batch.bytes",
+    INT,
+    256 * 1024**2,
+    "Largest decompressed size of a batch.",
+    at_least(1024),
+)
+RECORD_READING_KEYS = [
+    ConfigKey(
+        "check.crcs", BOOLEAN, True, "Whether the consumer verifies the checksum of each batch."
+    ),
+    _ISOLATION_LEVEL,
+    _MAX_DECOMPRESSED,
+]
+"""Keys of the clients that decode fetched batches for a group."""
+
 CONNECTION_KEYS = [
     ConfigKey(
         "bootstrap.servers",
@@ -227,13 +296,7 @@ SIMPLE_KEYS = ConfigTable(
     [
         *CLIENT_KEYS,
         IGNORED_REPORTERS,
-        ConfigKey(
-            "isolation.level",
-            ConfigType.STRING,
-            "read_uncommitted",
-            "read_committed hides the records of open and aborted transactions.",
-            one_of("read_uncommitted", "read_committed"),
-        ),
+        _ISOLATION_LEVEL,
         ConfigKey(
             "fetch.max.wait.ms",
             ConfigType.INT,
@@ -248,13 +311,7 @@ SIMPLE_KEYS = ConfigTable(
             "Minimum bytes of a fetch response; the broker delays the response until it has them.",
             at_least(0),
         ),
-        ConfigKey(
-            "max.decompressed.batch.bytes",
-            ConfigType.INT,
-            256 * 1024**2,
-            "Largest decompressed size of a batch.",
-            at_least(1024),
-        ),
+        _MAX_DECOMPRESSED,
         ConfigKey(
             "default.api.timeout.ms",
             ConfigType.INT,

@@ -7,9 +7,9 @@ Connections and security use the shared client keys, except for keys that have a
 import re
 
 from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, one_of
-from barnabas.model.config_keys.client import CLIENT_KEYS, IGNORED_REPORTERS
+from barnabas.model.config_keys.client import CLIENT_KEYS, IGNORED_REPORTERS, RECORD_READING_KEYS
 from barnabas.model.config_keys.other_names import ASSIGNORS
-from barnabas.model.config_keys.zookeeper import ZOOKEEPER_SECURITY_KEYS
+from barnabas.model.config_keys.security import ZOOKEEPER_SECURITY_KEYS
 
 INT, LONG, STRING = ConfigType.INT, ConfigType.LONG, ConfigType.STRING
 BOOLEAN = ConfigType.BOOLEAN
@@ -206,23 +206,7 @@ FETCH_KEYS = [
         "Time without a record after which a stream raises; -1: no timeout.",
         at_least(-1),
     ),
-    ConfigKey(
-        "check.crcs", BOOLEAN, True, "Whether the consumer verifies the checksum of each batch."
-    ),
-    ConfigKey(
-        "isolation.level",
-        STRING,
-        "read_uncommitted",
-        "read_committed hides the records of open and aborted transactions.",
-        one_of("read_uncommitted", "read_committed"),
-    ),
-    ConfigKey(
-        "max.decompressed.batch.bytes",
-        INT,
-        256 * 1024**2,
-        "Largest decompressed size of a batch.",
-        at_least(1024),
-    ),
+    *RECORD_READING_KEYS,
 ]
 
 CONNECTOR_KEYS = ConfigTable(

@@ -9,8 +9,12 @@ from barnabas.model.config import (
     one_of,
     only_objects,
 )
-from barnabas.model.config_keys.client import CLIENT_KEYS
-from barnabas.model.config_keys.metrics import METRICS_KEYS, TRACING_KEY
+from barnabas.model.config_keys.client import (
+    CLIENT_KEYS,
+    METRICS_KEYS,
+    RECORD_READING_KEYS,
+    TRACING_KEY,
+)
 from barnabas.model.config_keys.other_names import (
     ASSIGNORS,
     CONSUMER_ADVICE,
@@ -56,23 +60,7 @@ FETCH_KEYS = [
         "Maximum number of records that one poll() returns.",
         at_least(1),
     ),
-    ConfigKey(
-        "check.crcs", BOOLEAN, True, "Whether the consumer verifies the checksum of each batch."
-    ),
-    ConfigKey(
-        "isolation.level",
-        STRING,
-        "read_uncommitted",
-        "read_committed hides the records of open and aborted transactions.",
-        one_of("read_uncommitted", "read_committed"),
-    ),
-    ConfigKey(
-        "max.decompressed.batch.bytes",
-        INT,
-        256 * 1024**2,
-        "Largest decompressed size of a batch.",
-        at_least(1024),
-    ),
+    *RECORD_READING_KEYS,
     ConfigKey(
         "allow.auto.create.topics",
         BOOLEAN,

@@ -5,7 +5,7 @@ Each keyword is a key with underscores instead of dots; docs/configuration.md de
 """
 
 from collections.abc import Iterable
-from typing import Any, TypedDict
+from typing import TypedDict
 
 
 class ClientKeywords(TypedDict, total=False):
@@ -16,7 +16,7 @@ class ClientKeywords(TypedDict, total=False):
     connections_max_idle_ms: int
     metadata_max_age_ms: int
     metadata_recovery_strategy: str
-    metric_reporters: str | Iterable[Any]
+    metric_reporters: str | Iterable[object]
     reconnect_backoff_max_ms: int
     reconnect_backoff_ms: int
     retry_backoff_max_ms: int
@@ -42,7 +42,7 @@ class ClientKeywords(TypedDict, total=False):
     ssl_ca_pem: str | None
     ssl_certificate_location: str | None
     ssl_certificate_pem: str | None
-    ssl_enabled_protocols: str | Iterable[Any]
+    ssl_enabled_protocols: str | Iterable[object]
     ssl_endpoint_identification_algorithm: str
     ssl_key_location: str | None
     ssl_key_password: str | None
@@ -62,11 +62,11 @@ class ClientKeywords(TypedDict, total=False):
 class AdminKeywords(ClientKeywords, total=False):
     """`Admin`."""
 
-    bootstrap_servers: str | Iterable[Any]
+    bootstrap_servers: str | Iterable[object]
     client_id: str
     default_api_timeout_ms: int
     enable_metrics_push: bool
-    metadata_broker_list: str | Iterable[Any]
+    metadata_broker_list: str | Iterable[object]
     metrics_json_file: str | None
     metrics_num_samples: int
     metrics_otlp_endpoint: str | None
@@ -86,7 +86,7 @@ class ConsumerKeywords(ClientKeywords, total=False):
     auto_commit_interval_ms: int
     auto_offset_reset: str
     auto_offset_reset_out_of_range: str | None
-    bootstrap_servers: str | Iterable[Any]
+    bootstrap_servers: str | Iterable[object]
     bootstrap_timeout_ms: int
     check_crcs: bool
     client_id: str
@@ -104,26 +104,26 @@ class ConsumerKeywords(ClientKeywords, total=False):
     group_protocol: str
     group_remote_assignor: str | None
     heartbeat_interval_ms: int
-    interceptor_classes: str | Iterable[Any]
+    interceptor_classes: str | Iterable[object]
     isolation_level: str
-    key_deserializer: Any
+    key_deserializer: object
     max_decompressed_batch_bytes: int
     max_partition_fetch_bytes: int
     max_poll_interval_ms: int
     max_poll_records: int
-    metadata_broker_list: str | Iterable[Any]
+    metadata_broker_list: str | Iterable[object]
     metrics_json_file: str | None
     metrics_num_samples: int
     metrics_otlp_endpoint: str | None
     metrics_recording_level: str
     metrics_report_interval_ms: int
     metrics_sample_window_ms: int
-    partition_assignment_strategy: str | Iterable[Any]
+    partition_assignment_strategy: str | Iterable[object]
     receive_buffer_bytes: int
     request_timeout_ms: int
     session_timeout_ms: int
     tracing_enable: bool
-    value_deserializer: Any
+    value_deserializer: object
 
 
 class ProducerKeywords(ClientKeywords, total=False):
@@ -131,7 +131,7 @@ class ProducerKeywords(ClientKeywords, total=False):
 
     acks: str
     batch_size: int
-    bootstrap_servers: str | Iterable[Any]
+    bootstrap_servers: str | Iterable[object]
     buffer_memory: int
     client_id: str
     compression_codec: str
@@ -142,8 +142,8 @@ class ProducerKeywords(ClientKeywords, total=False):
     delivery_timeout_ms: int
     enable_idempotence: bool | None
     enable_metrics_push: bool
-    interceptor_classes: str | Iterable[Any]
-    key_serializer: Any
+    interceptor_classes: str | Iterable[object]
+    key_serializer: object
     linger_ms: int
     max_block_ms: int
     max_in_flight: int
@@ -152,7 +152,7 @@ class ProducerKeywords(ClientKeywords, total=False):
     message_max_bytes: int
     message_send_max_retries: int
     message_timeout_ms: int
-    metadata_broker_list: str | Iterable[Any]
+    metadata_broker_list: str | Iterable[object]
     metadata_max_idle_ms: int
     metrics_json_file: str | None
     metrics_num_samples: int
@@ -160,10 +160,10 @@ class ProducerKeywords(ClientKeywords, total=False):
     metrics_recording_level: str
     metrics_report_interval_ms: int
     metrics_sample_window_ms: int
-    partitioner: Any
+    partitioner: object
     partitioner_adaptive_partitioning_enable: bool
     partitioner_availability_timeout_ms: int
-    partitioner_class: Any
+    partitioner_class: object
     partitioner_ignore_keys: bool
     queue_buffering_max_kbytes: int
     queue_buffering_max_ms: int
@@ -174,20 +174,20 @@ class ProducerKeywords(ClientKeywords, total=False):
     tracing_enable: bool
     transaction_timeout_ms: int
     transactional_id: str | None
-    value_serializer: Any
+    value_serializer: object
 
 
 class SimpleConsumerKeywords(ClientKeywords, total=False):
     """`SimpleConsumer`."""
 
-    bootstrap_servers: str | Iterable[Any]
+    bootstrap_servers: str | Iterable[object]
     client_id: str
     default_api_timeout_ms: int
     fetch_max_wait_ms: int
     fetch_min_bytes: int
     isolation_level: str
     max_decompressed_batch_bytes: int
-    metadata_broker_list: str | Iterable[Any]
+    metadata_broker_list: str | Iterable[object]
     receive_buffer_bytes: int
     request_timeout_ms: int
 

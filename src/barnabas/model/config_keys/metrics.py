@@ -1,23 +1,16 @@
-"""Configuration keys of the metrics of producers, consumers and admin clients, and of traces."""
+"""Configuration keys of a broker's metrics, and of the reporters that brokers and clients share."""
 
 from barnabas.model.config import ConfigKey, ConfigType, at_least, one_of
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST
 
-METRICS_KEYS = [
-    ConfigKey(
-        "metric.reporters",
-        LIST,
-        [],
-        "Reporters that get the client's metrics periodically: json, otlp (needs the extra "
-        "'otel'), or an object with the method report(metrics, now_ms), its class, or the import "
-        "path of the class. Kafka's JmxReporter is accepted without effect.",
-    ),
+REPORTER_KEYS = [
     ConfigKey(
         "metrics.report.interval.ms",
         LONG,
         30_000,
-        "Time between two reports of metric.reporters; the last report is made by close().",
+        "Time between two reports of metric.reporters; the last report is made "
+        "when the client is closed or the broker stops.",
         at_least(1),
     ),
     ConfigKey(
@@ -33,33 +26,39 @@ METRICS_KEYS = [
         "URL to which the reporter otlp posts, such as http://localhost:4318/v1/metrics; without "
         "it, OpenTelemetry's environment variables apply.",
     ),
+]
+"""Settings of the reporters, of clients and of brokers."""
+
+_FIXED_WINDOW = "Accepted for compatibility, no effect: quantiles cover the last 60 seconds."
+BROKER_METRICS_KEYS = [
     ConfigKey(
-        "metrics.num.samples",
-        INT,
-        2,
-        "Number of sample windows over which rates, averages and maxima are computed.",
-        at_least(1),
+        "metric.reporters",
+        LIST,
+        [],
+        "Reporters that get the broker's metrics periodically: json, otlp (needs the extra "
+        "'otel'), or the import path of a Python class with the method report(metrics, now_ms). "
+        "Keys that begin with metric.reporters. are settings of such classes. Kafka's JmxReporter "
+        "is accepted without effect.",
+        dynamic=True,
     ),
-    ConfigKey("metrics.sample.window.ms", LONG, 30_000, "Length of a sample window.", at_least(1)),
+    *REPORTER_KEYS,
+    ConfigKey(
+        "metrics.num.samples", INT, 2, "Number of sample windows.", at_least(1), note=_FIXED_WINDOW
+    ),
+    ConfigKey(
+        "metrics.sample.window.ms",
+        LONG,
+        30_000,
+        "Length of a sample window.",
+        at_least(1),
+        note=_FIXED_WINDOW,
+    ),
     ConfigKey(
         "metrics.recording.level",
         STRING,
         "INFO",
-        "DEBUG and TRACE also record percentiles of request times.",
+        "Level of the recorded metrics.",
         one_of("INFO", "DEBUG", "TRACE"),
-    ),
-    ConfigKey(
-        "enable.metrics.push",
-        ConfigType.BOOLEAN,
-        True,
-        "Whether the client pushes its metrics to brokers that ask for them (KIP-714).",
+        note="Accepted for compatibility, no effect: the broker records all its metrics.",
     ),
 ]
-
-TRACING_KEY = ConfigKey(
-    "tracing.enable",
-    ConfigType.BOOLEAN,
-    False,
-    "Whether the client creates OpenTelemetry spans and passes their context in the record "
-    "header traceparent. Needs the extra 'otel'.",
-)

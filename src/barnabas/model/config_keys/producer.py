@@ -10,8 +10,7 @@ from barnabas.model.config import (
     one_of,
     only_objects,
 )
-from barnabas.model.config_keys.client import CLIENT_KEYS
-from barnabas.model.config_keys.metrics import METRICS_KEYS, TRACING_KEY
+from barnabas.model.config_keys.client import CLIENT_KEYS, METRICS_KEYS, TRACING_KEY
 from barnabas.model.config_keys.other_names import PARTITIONERS, PRODUCER_ADVICE, SERIALIZERS
 
 INT, LONG, STRING, LIST = ConfigType.INT, ConfigType.LONG, ConfigType.STRING, ConfigType.LIST

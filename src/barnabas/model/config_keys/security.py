@@ -1,4 +1,4 @@
-"""Broker configuration of security: protocols of listeners, TLS, SASL, ACLs, quotas.
+"""Broker configuration of security: protocols of listeners, TLS, SASL, ACLs, quotas, ZooKeeper.
 
 Most keys can be set for a single listener, as `listener.name.<name>.<key>`; LISTENER_KEYS lists
 them. Certificates and keys are PEM, in files or in the value; Java keystores are not supported.
@@ -313,4 +313,42 @@ SECURITY_KEYS = [
         "quota.window.num", INT, 11, "Number of windows over which a rate is measured.", at_least(1)
     ),
     ConfigKey("quota.window.size.seconds", INT, 1, "Length of one such window.", at_least(1)),
+]
+
+
+# Clients that use ZooKeeper have these keys too.
+ZOOKEEPER_SECURITY_KEYS = [
+    ConfigKey("zookeeper.username", STRING, None, "User of digest authentication with ZooKeeper."),
+    ConfigKey(
+        "zookeeper.password",
+        ConfigType.PASSWORD,
+        None,
+        "Password of digest authentication with ZooKeeper.",
+    ),
+    ConfigKey("zookeeper.ssl.client.enable", BOOLEAN, False, "Whether to use TLS with ZooKeeper."),
+    ConfigKey(
+        "zookeeper.ssl.keystore.location",
+        STRING,
+        None,
+        "PEM file with the private key and certificates for ZooKeeper, if it requires them.",
+    ),
+    ConfigKey(
+        "zookeeper.ssl.keystore.password",
+        ConfigType.PASSWORD,
+        None,
+        "Password of the private key in zookeeper.ssl.keystore.location.",
+    ),
+    ConfigKey(
+        "zookeeper.ssl.truststore.location",
+        STRING,
+        None,
+        "PEM file with the CA certificates of ZooKeeper; unset: the system's CAs.",
+    ),
+    ConfigKey(
+        "zookeeper.ssl.endpoint.identification.algorithm",
+        STRING,
+        "https",
+        "'https': the host names of ZooKeeper servers are verified; empty: they are not.",
+        one_of("https", ""),
+    ),
 ]

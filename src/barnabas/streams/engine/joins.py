@@ -11,9 +11,7 @@ Two tables: the keys that a micro-batch touches are joined before and after it, 
 is written. So the last state of a micro-batch is written, not each intermediate state.
 """
 
-from typing import Any
-
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
@@ -23,7 +21,7 @@ from barnabas.streams.engine.state import BatchState
 from barnabas.streams.nodes import Join, StreamJoin, StreamTableJoin, TableJoin
 
 
-def chosen(frame: DataFrame, node: Join) -> list[Any]:
+def chosen(frame: DataFrame, node: Join) -> list[Column]:
     """Returns the columns of the result, from a frame with both sides under their aliases."""
     if node.columns is not None:
         return [sf.expr(text).alias(name) for name, text in node.columns]
@@ -69,7 +67,7 @@ def _timed(frame: DataFrame, grace_ms: int) -> DataFrame:
     return rows.withWatermark("_timestamp", interval(grace_ms)) if frame.isStreaming else rows
 
 
-def _joined_side(frame: DataFrame, alias: str) -> Any:
+def _joined_side(frame: DataFrame, alias: str) -> Column:
     """Returns a side's row as one column, null if the side has no row."""
     columns = [sf.col(f"`{alias}`.`{name}`").alias(name) for name in frame.columns]
     there = sf.col(f"`{alias}`._timestamp").isNotNull()
@@ -158,7 +156,9 @@ def _matched(lookups: DataFrame, known: DataFrame, spans: DataFrame, step: Batch
     return both.select("_l", sf.when(~now["_tombstone"], now).alias("_r"))
 
 
-def _lookup_join(rows: DataFrame, table: DataFrame, step: BatchState, on: Any) -> DataFrame:
+def _lookup_join(
+    rows: DataFrame, table: DataFrame, step: BatchState, on: Column | list[str]
+) -> DataFrame:
     """Joins left: a small table is broadcast to the rows, otherwise both are shuffled by key."""
     small = stays_in_place(step)
     return rows.join(sf.broadcast(table) if small else table.hint("shuffle_hash"), on, "left")
@@ -216,7 +216,7 @@ def _touched(
     return own.union(referring.join(table_changed, "_to", "left_semi").select("_key")).distinct()
 
 
-def _foreign(node: TableJoin, right: DataFrame) -> Any:
+def _foreign(node: TableJoin, right: DataFrame) -> Column:
     key = sf.expr(node.on) if node.on else sf.col("_key")
     return key.cast(right.schema["_key"].dataType)
 

@@ -1,9 +1,8 @@
 """Turns nodes into frames: stateless nodes of queries, and whole graphs for bounded reads."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from barnabas.model.errors import ConfigError
@@ -97,7 +96,7 @@ def record_of(node: TopologyNode) -> type | None:
     return None
 
 
-def meta() -> list[Any]:
+def meta() -> list[Column]:
     return [sf.col(name) for name in META]
 
 
@@ -125,7 +124,7 @@ def _select(frame: DataFrame, node: Project) -> DataFrame:
 
 def _where(frame: DataFrame, node: Filter, errors: RowErrors) -> DataFrame:
     if isinstance(node.predicate, str):
-        holds: Any = sf.expr(node.predicate)
+        holds = sf.expr(node.predicate)
         tested = frame
     else:
         tested = selected(frame, node.predicate, record_of(node.parent), errors)

@@ -8,11 +8,11 @@ id and the micro-batch's number, and finally the manifest of the state.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from barnabas.model.errors import LocalError
 from barnabas.spark.options import FORMAT, ClusterSettings
@@ -100,10 +100,9 @@ class StageQuery:
         query: StreamingQuery = trigger.apply(self.writer(self.frame())).start()
         return query
 
-    def writer(self, frame: DataFrame) -> Any:
+    def writer(self, frame: DataFrame) -> DataStreamWriter:
         """Returns Spark's writer of `frame()`, without a trigger and not started."""
         sink = self._direct_sink()
-        writer: Any
         if sink is not None:
             writer = self._direct(frame, sink)
         else:
@@ -161,9 +160,8 @@ class StageQuery:
             return None
         return sink if core is None or is_native(core) else None
 
-    def _direct(self, frame: DataFrame, sink: RowSink | RecordSink | SparkSink) -> Any:
+    def _direct(self, frame: DataFrame, sink: RowSink | RecordSink | SparkSink) -> DataStreamWriter:
         rows = self._lowered(sink.parent, {self._root(): frame})
-        writer: Any
         if isinstance(sink, RowSink):
             writer = as_records(rows, sink.topic).writeStream.format(FORMAT).outputMode("append")
             writer = writer.options(**write_options(self.context.cluster, sink.topic.name))

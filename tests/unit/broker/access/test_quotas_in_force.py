@@ -7,8 +7,7 @@ from support.clients.manual_loop import ManualLoop
 
 from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
-from barnabas.broker.access.metering import metered
-from barnabas.broker.access.request_quota import EXEMPT, RequestQuota
+from barnabas.broker.access.metering import EXEMPT, RequestQuota, metered
 from barnabas.broker.access.throttling import Muting
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.net.refusal import Refusal

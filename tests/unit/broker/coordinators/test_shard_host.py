@@ -141,7 +141,9 @@ async def test_failed_load_is_tried_again(host, made, monkeypatch):
     assert code_of(host) is ErrorCode.NOT_COORDINATOR
     assert made[0].events == ["resigned"]
     monkeypatch.setattr(Driver, "replay", lambda self, *_: self.events.append("healed"))
-    await asyncio.sleep(0.05)
+    async with asyncio.timeout(10):
+        while "active" not in made[-1].events:
+            await asyncio.sleep(0.001)
     assert host.get(0).events == ["healed", "active"]
 
 

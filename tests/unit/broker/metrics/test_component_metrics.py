@@ -6,7 +6,7 @@ from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.metrics import broker_metrics, component_metrics
 from barnabas.broker.metrics.component_catalog import REQUEST_ERRORS
-from barnabas.broker.metrics.error_counts import ErrorCounts
+from barnabas.broker.metrics.request_metrics import ErrorCounts
 from barnabas.model.control import PartitionState
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.metrics import Registry

@@ -66,8 +66,7 @@ def batch_with_trace(trace_id, span_id):
 async def test_requests_are_counted_by_version_and_timed():
     registry = Registry()
     meter = RequestMetrics(registry).of(ApiKey.PRODUCE)
-    meter.started(9, 100, 500_000)
-    meter.served(2_000_000)
+    meter.served(9, 100, 500_000, 2_000_000)
     meter.started(9, 100, 500_000)
     meter.completed(1_000_000, 5_000_000)
     text, content_type = await render(registry, VirtualClock(), OPENMETRICS)

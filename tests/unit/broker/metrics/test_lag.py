@@ -2,11 +2,11 @@
 
 import asyncio
 
-from barnabas.broker.metrics.lag import GroupOffset, LagMonitor, LogBounds
+from barnabas.broker.metrics.lag import GroupOffset, LagMonitor, LogBounds, batch_timestamp
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
-from barnabas.records.builder import BatchBuilder
+from barnabas.records.builder import BatchBuilder, control_batch
 from barnabas.testing.virtual_clock import VirtualClock
 
 ORDERS = TopicPartition("orders", 0)
@@ -151,3 +151,70 @@ async def test_a_deleted_segment_gives_records_without_seconds():
     lag = monitor({("g", ORDERS): 20}, {ORDERS: Broken(50)}, VirtualClock())
     await lag.update()
     assert lag.partitions == [("g", ORDERS, 20, 30, None)]
+
+
+class BatchLog:
+    """A log of given batches, one for each offset."""
+
+    log_start_offset = 0
+
+    def __init__(self, *batches):
+        self.batches = batches
+        self.high_watermark = len(batches)
+
+    def read(self, offset, max_bytes, *, max_offset):
+        found = bytearray(self.batches[offset])
+        found[:8] = offset.to_bytes(8, "big")
+        return type("Read", (), {"slice": Stored(bytes(found))})()
+
+
+class Stored:
+    def __init__(self, data):
+        self.data = data
+
+    def read(self, size):
+        return self.data[:size]
+
+    def release(self):
+        pass
+
+
+MARKER = bytes(control_batch(True, 0, 7, 0, 2000))
+
+
+async def test_a_marker_after_the_last_record_is_no_lag_in_seconds():
+    clock = VirtualClock(now_ms=60_000)
+    logs = {ORDERS: BatchLog(header_bytes(1000), MARKER)}
+    lag = monitor({("g", ORDERS): 1}, logs, clock)
+    await lag.update()
+    assert lag.partitions == [("g", ORDERS, 1, 1, 0.0)]
+    logs[ORDERS].batches += (header_bytes(50_000),)  # the first record after the marker
+    logs[ORDERS].high_watermark = 3
+    await lag.update()
+    assert lag.partitions == [("g", ORDERS, 1, 2, 10.0)]
+
+
+def test_the_timestamp_after_a_marker_in_a_response():
+    assert batch_timestamp(MARKER + header_bytes(5000)) == 5000
+    assert batch_timestamp(MARKER) is None
+
+
+async def test_a_topic_that_is_created_again_has_its_own_timestamps():
+    clock = VirtualClock(now_ms=60_000)
+    logs = {ORDERS: BatchLog(header_bytes(1000))}
+    lag = monitor({("g", ORDERS): 0}, logs, clock)
+    await lag.update()
+    assert lag.groups["g"].seconds == 59
+    logs[ORDERS] = BatchLog(header_bytes(58_000))
+    await lag.update()
+    assert lag.groups["g"].seconds == 2
+
+
+async def test_a_delete_horizon_is_not_the_time_of_a_record():
+    """Compaction stores it in the place of the first timestamp (KIP-534)."""
+    batch = bytearray(header_bytes(30_000))
+    batch[22] |= 0x40  # the lower byte of the attributes
+    batch[27:35] = (10**12).to_bytes(8, "big")  # the first timestamp
+    lag = monitor({("g", ORDERS): 0}, {ORDERS: BatchLog(bytes(batch))}, VirtualClock(now_ms=60_000))
+    await lag.update()
+    assert lag.groups["g"].seconds == 30

@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.clients.metrics.metric_types import Metric, MetricName, MetricValues
-from barnabas.clients.metrics.settings import MetricsSettings
+from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricsSettings
 from barnabas.runtime._meter_hot import Meter
+from barnabas.runtime.metric_types import Metric, MetricName, MetricValues
 from barnabas.runtime.metrics import Histogram, MetricKind
 
 

@@ -16,15 +16,14 @@ from barnabas.clients.group.metrics import (
 )
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.clients.metrics.catalog import CATALOG
-from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.clients.metrics.metric_types import MetricValues
+from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricsSettings
 from barnabas.clients.metrics.network import NetworkMeters, add_network_metrics
-from barnabas.clients.metrics.settings import MetricsSettings
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.metrics import ProducerMeters, add_producer_metrics
 from barnabas.model.ids import TopicPartition
 from barnabas.net.connection_options import Address
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.metric_types import MetricValues
 
 CLOCK = SystemClock()
 

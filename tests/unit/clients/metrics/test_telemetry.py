@@ -7,10 +7,8 @@ import pytest
 
 from barnabas.broker.metrics.otlp import decode_metrics
 from barnabas.clients.metrics import telemetry
-from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.clients.metrics.metric_types import Metric, MetricName
+from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricsSettings
 from barnabas.clients.metrics.otlp_encoding import encode_metrics
-from barnabas.clients.metrics.settings import MetricsSettings
 from barnabas.clients.metrics.telemetry import TelemetryPush
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError
@@ -19,6 +17,7 @@ from barnabas.model.records import Codec
 from barnabas.records.compression import decompress
 from barnabas.runtime._meter_hot import Meter
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.metric_types import Metric, MetricName
 from barnabas.runtime.metrics import MetricKind
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.get_telemetry_subscriptions import (

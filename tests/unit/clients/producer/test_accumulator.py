@@ -1,6 +1,7 @@
 """Batches waiting to be sent: when they are ready, in which order they go."""
 
 import threading
+from contextlib import nullcontext
 
 import pytest
 
@@ -18,7 +19,11 @@ class IdleDriver:
     def wake(self):
         self.woken.append(True)
 
+    def wake_by(self, due_ms):
+        self.woken.append(due_ms)
+
     def wait(self, awaited, timeout_s):
+        awaited.hurry()
         return awaited.done
 
 
@@ -52,8 +57,21 @@ def heads(accumulator):
 def test_a_batch_lingers_then_is_ready(make, clock):
     accumulator = make(linger_ms=10)
     send(accumulator)
-    assert accumulator.woken == [True]
+    assert accumulator.woken == [clock.time + 10]
     assert accumulator.ready_at_ms(heads(accumulator)[TOPIC_PARTITION]) == clock.time + 10
+
+
+@pytest.mark.parametrize("reason", ["no linger", "full", "flush", "memory"])
+def test_a_batch_that_is_ready_wakes_the_sender_at_once(make, reason):
+    memory = 200 if reason == "memory" else 5000
+    accumulator = make(
+        linger_ms=0 if reason == "no linger" else 10, batch_size=150, buffer_memory=memory
+    )
+    with accumulator.no_lingering() if reason == "flush" else nullcontext():
+        send(accumulator, b"x" * 50)
+        if reason == "full":
+            send(accumulator, b"x" * 50)
+    assert accumulator.woken[-1] == 0
 
 
 @pytest.mark.parametrize("reason", ["full", "urgent", "flush", "memory"])

@@ -38,7 +38,11 @@ class IdleDriver:
     def wake(self):
         self.woken.append(True)
 
+    def wake_by(self, due_ms):
+        self.woken.append(True)
+
     def wait(self, awaited, timeout_s):
+        awaited.hurry()
         return awaited.done
 
 

@@ -79,9 +79,9 @@ def test_refused(pattern):
 
 def test_hostile_expression_is_harmless():
     matches = compile_topic_regex("(a+)+b")
-    started = time.monotonic()
+    started = time.thread_time()
     assert not matches("a" * 249)
-    assert time.monotonic() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 ATOMS = st.sampled_from(["a", "b", ".", "[ab]", "[^a]", "-", "(a|b)", "(?:ab)", "(a|)"])

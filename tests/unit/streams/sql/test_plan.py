@@ -288,6 +288,7 @@ def test_star_in_a_join_has_the_aliases():
         ("SELECT userid FROM users PARTITION BY gender", 1, "cannot be repartitioned"),
         ("SELECT row_number() OVER (ORDER BY n) FROM pageviews", 8, "a stream has no end"),
         ("SELECT TIMESTAMPTOSTRING(n) FROM pageviews", 8, "takes 2 or 3 arguments, not 1"),
+        ("SELECT AS_VALUE(n, n) FROM pageviews", 8, "AS_VALUE takes 1 argument, not 2"),
         ("SELECT n, HISTOGRAM(n) FROM pageviews GROUP BY n", None, "HISTOGRAM is not supported"),
         (
             "SELECT userid, COUNT(*) FROM users WINDOW TUMBLING (SIZE 1 DAY) GROUP BY userid",

@@ -1,11 +1,11 @@
 """Authorization of requests of brokers and administrators: rights on the cluster, and on tokens."""
 
-from typing import Any
+from typing import Any, Protocol
 
 from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import AuthorizationRule, Serve, needs_cluster
+from barnabas.broker.access.authorization.rules import AuthorizationRule, needs_cluster
 from barnabas.broker.access.authorization.topic_admin import cluster_operations
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.broker.handlers.delegation_tokens import owner_of
 from barnabas.broker.handlers.log_dirs import respond_per_replica
 from barnabas.model.error_codes import ErrorCode
@@ -32,6 +32,7 @@ from barnabas.wire.messages.describe_configs import DescribeConfigsResult
 from barnabas.wire.messages.describe_delegation_token import (
     DescribedDelegationToken,
     DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
 )
 from barnabas.wire.messages.describe_log_dirs import DescribeLogDirsResponse
 from barnabas.wire.messages.describe_user_scram_credentials import (
@@ -127,7 +128,7 @@ authorize_alter_scram = needs_cluster(_no_scram, Operation.ALTER)
 
 
 def authorize_describe_cluster(
-    access: Access, ctx: RequestContext, request: DescribeClusterRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: DescribeClusterRequest, serve: Handle
 ) -> Result:
     """Every client may see the brokers; the allowed operations are included on request."""
 
@@ -147,7 +148,7 @@ def authorize_describe_cluster(
 
 
 def authorize_create_delegation_token(
-    access: Access, ctx: RequestContext, request: CreateDelegationTokenRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: CreateDelegationTokenRequest, serve: Handle
 ) -> Result:
     owner = owner_of(ctx, request)
     user = Resource(ResourceType.USER, str(owner))
@@ -157,9 +158,9 @@ def authorize_create_delegation_token(
 
 
 def authorize_describe_delegation_token(
-    access: Access, ctx: RequestContext, request: DescribeDelegationTokenRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: DescribeDelegationTokenRequest, serve: Handle
 ) -> Result:
-    def amend(response: Any) -> Any:
+    def amend(response: DescribeDelegationTokenResponse) -> DescribeDelegationTokenResponse:
         response.tokens = [t for t in response.tokens if _may_see(access, ctx.principal, t)]
         return response
 
@@ -186,7 +187,14 @@ def _may_see(access: Access, principal: Principal, token: DescribedDelegationTok
 _TOPIC, _GROUP = 2, 32
 
 
-def _refusal(access: Access, operation: Operation, resource: Any) -> ErrorCode | None:
+class _ConfigResource(Protocol):
+    """A resource of a request about configurations; each API has its own class for it."""
+
+    resource_type: int
+    resource_name: str
+
+
+def _refusal(access: Access, operation: Operation, resource: _ConfigResource) -> ErrorCode | None:
     kind, name = resource.resource_type, resource.resource_name
     if kind == _TOPIC:
         allowed, code = access.topic(operation, name), ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -200,7 +208,7 @@ def _refusal(access: Access, operation: Operation, resource: Any) -> ErrorCode |
 def _resource_by_resource(
     operation: Operation, result_type: Any, answered: str
 ) -> AuthorizationRule:
-    def rule(access: Access, ctx: RequestContext, request: Any, serve: Serve) -> Result:
+    def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
         judged = [(item, _refusal(access, operation, item)) for item in request.resources]
         request.resources = [item for item, code in judged if code is None]
 

@@ -1,13 +1,12 @@
 """Authorization of requests about groups and their offsets."""
 
-from typing import Any
-
 from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import Serve, needs_group, split
+from barnabas.broker.access.authorization.rules import needs_group, split
 from barnabas.broker.access.authorization.topics import topic_by_topic
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import Operation, Resource, ResourceType
+from barnabas.wire.message import Message
 from barnabas.wire.messages import consumer_group_describe as consumer_groups
 from barnabas.wire.messages import describe_groups as classic_groups
 from barnabas.wire.messages.consumer_group_heartbeat import (
@@ -65,7 +64,7 @@ authorize_leave_group = needs_group(
 
 
 def authorize_consumer_group_heartbeat(
-    access: Access, ctx: RequestContext, request: ConsumerGroupHeartbeatRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: ConsumerGroupHeartbeatRequest, serve: Handle
 ) -> Result:
     if not access.group(Operation.READ, request.group_id):
         return _no_heartbeat(_DENIED)
@@ -83,7 +82,7 @@ def _no_heartbeat(code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
 
 
 def authorize_find_coordinator(
-    access: Access, ctx: RequestContext, request: FindCoordinatorRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: FindCoordinatorRequest, serve: Handle
 ) -> Result:
     kind = _KINDS.get(request.key_type)
     if kind is None:
@@ -110,7 +109,7 @@ def authorize_find_coordinator(
 
 
 def authorize_list_groups(
-    access: Access, ctx: RequestContext, request: ListGroupsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: ListGroupsRequest, serve: Handle
 ) -> Result:
     def amend(response: ListGroupsResponse) -> ListGroupsResponse:
         response.groups = [
@@ -124,11 +123,16 @@ def authorize_list_groups(
 
 
 def authorize_describe_groups(
-    access: Access, ctx: RequestContext, request: Any, serve: Serve
+    access: Access,
+    ctx: RequestContext,
+    request: classic_groups.DescribeGroupsRequest,
+    serve: Handle,
 ) -> Result:
     denied = _take_denied(access, Operation.DESCRIBE, request, "groups")
 
-    def amend(response: Any) -> Any:
+    def amend(
+        response: classic_groups.DescribeGroupsResponse,
+    ) -> classic_groups.DescribeGroupsResponse:
         _set_operations(access, request, response)
         response.groups += [
             classic_groups.DescribedGroup(_DENIED, _DENIED.explanation, name) for name in denied
@@ -140,11 +144,16 @@ def authorize_describe_groups(
 
 
 def authorize_consumer_group_describe(
-    access: Access, ctx: RequestContext, request: Any, serve: Serve
+    access: Access,
+    ctx: RequestContext,
+    request: consumer_groups.ConsumerGroupDescribeRequest,
+    serve: Handle,
 ) -> Result:
     denied = _take_denied(access, Operation.DESCRIBE, request, "group_ids")
 
-    def amend(response: Any) -> Any:
+    def amend(
+        response: consumer_groups.ConsumerGroupDescribeResponse,
+    ) -> consumer_groups.ConsumerGroupDescribeResponse:
         response.groups = [_without_hidden_topics(access, group) for group in response.groups]
         _set_operations(access, request, response)
         response.groups += [
@@ -169,14 +178,18 @@ def _without_hidden_topics(
     return consumer_groups.DescribedGroup(_TOPIC_DENIED, _TOPIC_DENIED.explanation, group.group_id)
 
 
-def _take_denied(access: Access, operation: Operation, request: Any, field: str) -> list[str]:
+def _take_denied(access: Access, operation: Operation, request: Message, field: str) -> list[str]:
     names: list[str] = getattr(request, field)
     kept, denied = split(names, lambda name: access.group(operation, name))
     setattr(request, field, kept)
     return denied
 
 
-def _set_operations(access: Access, request: Any, response: Any) -> None:
+def _set_operations(
+    access: Access,
+    request: classic_groups.DescribeGroupsRequest | consumer_groups.ConsumerGroupDescribeRequest,
+    response: classic_groups.DescribeGroupsResponse | consumer_groups.ConsumerGroupDescribeResponse,
+) -> None:
     if request.include_authorized_operations:
         for group in response.groups:
             if not group.error_code:
@@ -188,7 +201,7 @@ def _set_operations(access: Access, request: Any, response: Any) -> None:
 
 
 def authorize_delete_groups(
-    access: Access, ctx: RequestContext, request: DeleteGroupsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: DeleteGroupsRequest, serve: Handle
 ) -> Result:
     denied = _take_denied(access, Operation.DELETE, request, "groups_names")
 
@@ -214,7 +227,7 @@ _topics_of_offset_delete = topic_by_topic(Operation.READ, _kept_offsets)
 
 
 def authorize_offset_delete(
-    access: Access, ctx: RequestContext, request: OffsetDeleteRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: OffsetDeleteRequest, serve: Handle
 ) -> Result:
     if not access.group(Operation.DELETE, request.group_id):
         return OffsetDeleteResponse(error_code=_DENIED)

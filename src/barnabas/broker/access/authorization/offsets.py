@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import Serve, split
+from barnabas.broker.access.authorization.rules import split
 from barnabas.broker.access.authorization.topics import topic_by_topic
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import Operation
 from barnabas.wire.messages.offset_commit import (
@@ -53,7 +53,7 @@ def _may(access: Access, operation: Operation, ctx: RequestContext, topic: Any) 
 
 
 def authorize_offset_commit(
-    access: Access, ctx: RequestContext, request: OffsetCommitRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: OffsetCommitRequest, serve: Handle
 ) -> Result:
     if not access.group(Operation.READ, request.group_id):
         return OffsetCommitResponse(topics=_uncommitted(request.topics, _GROUP_DENIED))
@@ -102,7 +102,7 @@ _topics_of_txn_commit = topic_by_topic(Operation.READ, _uncommitted_in_txn)
 
 
 def authorize_txn_offset_commit(
-    access: Access, ctx: RequestContext, request: TxnOffsetCommitRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: TxnOffsetCommitRequest, serve: Handle
 ) -> Result:
     code = ErrorCode.NONE
     if not access.transactional_id(Operation.WRITE, request.transactional_id):
@@ -120,7 +120,7 @@ def authorize_txn_offset_commit(
 
 
 def authorize_offset_fetch(
-    access: Access, ctx: RequestContext, request: OffsetFetchRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: OffsetFetchRequest, serve: Handle
 ) -> Result:
     if ctx.version >= _BATCHED_FROM:
         return _fetch_of_groups(access, ctx, request, serve)
@@ -157,7 +157,7 @@ _topics_of_fetch = topic_by_topic(Operation.DESCRIBE, _unread_old)
 
 
 def _fetch_of_groups(
-    access: Access, ctx: RequestContext, request: OffsetFetchRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: OffsetFetchRequest, serve: Handle
 ) -> Result:
     kept, hidden = split(
         request.groups, lambda group: access.group(Operation.DESCRIBE, group.group_id)

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from barnabas.broker.access.access import Access
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.security.acl import Operation
 from barnabas.wire.message import Message
 
-Serve: TypeAlias = Callable[[RequestContext, Any], Result]
-AuthorizationRule: TypeAlias = Callable[[Access, RequestContext, Any, Serve], Result]
+AuthorizationRule: TypeAlias = Callable[[Access, RequestContext, Any, Handle], Result]
 """`serve` is the handler; a rule that rejects the whole request does not call it."""
 Refused: TypeAlias = Callable[[RequestContext, Any], Message]
 """Returns the response to a request that is rejected as a whole."""
@@ -29,7 +28,7 @@ def split(
     return kept, denied
 
 
-def anybody(access: Access, ctx: RequestContext, request: Any, serve: Serve) -> Result:
+def anybody(access: Access, ctx: RequestContext, request: Message, serve: Handle) -> Result:
     """For APIs that need no right, and for handlers that authorize themselves."""
     return serve(ctx, request)
 
@@ -37,7 +36,7 @@ def anybody(access: Access, ctx: RequestContext, request: Any, serve: Serve) -> 
 def needs_cluster(refused: Refused, *operations: Operation) -> AuthorizationRule:
     """Returns a rule that needs one of these operations on the cluster."""
 
-    def rule(access: Access, ctx: RequestContext, request: Any, serve: Serve) -> Result:
+    def rule(access: Access, ctx: RequestContext, request: Message, serve: Handle) -> Result:
         if any(access.cluster(operation) for operation in operations):
             return serve(ctx, request)
         return refused(ctx, request)
@@ -48,7 +47,7 @@ def needs_cluster(refused: Refused, *operations: Operation) -> AuthorizationRule
 def needs_group(refused: Refused, operation: Operation) -> AuthorizationRule:
     """Returns a rule that needs this operation on the group of the request."""
 
-    def rule(access: Access, ctx: RequestContext, request: Any, serve: Serve) -> Result:
+    def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
         if access.group(operation, request.group_id):
             return serve(ctx, request)
         return refused(ctx, request)

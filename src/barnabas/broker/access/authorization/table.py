@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from barnabas.broker.access.access import Access
 from barnabas.broker.access.authorization import (
@@ -15,7 +14,7 @@ from barnabas.broker.access.authorization import (
 )
 from barnabas.broker.access.authorization.rules import AuthorizationRule, anybody
 from barnabas.broker.access.authorizer_config import Authorizers
-from barnabas.broker.handler import Handler, RequestContext, Result
+from barnabas.broker.handler import Handle, Handler, RequestContext, Result
 from barnabas.model.errors import LocalError
 from barnabas.wire.api_keys import ApiKey
 
@@ -99,7 +98,7 @@ def authorized(handlers: Iterable[Handler], authorizers: Authorizers) -> list[Ha
     return found
 
 
-def _behind(rule: AuthorizationRule, handler: Handler, authorizers: Authorizers) -> Any:
+def _behind(rule: AuthorizationRule, handler: Handler, authorizers: Authorizers) -> Handle:
     serve = handler.handle
 
     def handle(ctx: RequestContext, request: object) -> Result:

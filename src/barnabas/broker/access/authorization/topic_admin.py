@@ -1,8 +1,8 @@
 """Authorization of requests that name, make and remove topics."""
 
 from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import Serve, split
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.access.authorization.rules import split
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID
 from barnabas.security.acl import CLUSTER, Operation, Resource, ResourceType
@@ -47,7 +47,7 @@ def cluster_operations(access: Access) -> int:
 
 
 def authorize_metadata(
-    access: Access, ctx: RequestContext, request: MetadataRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: MetadataRequest, serve: Handle
 ) -> Result:
     named = bool(request.topics)
     refused = _take_refused(access, ctx, request) if named else []
@@ -111,7 +111,7 @@ def _may_create(access: Access, name: str) -> bool:
 
 
 def authorize_describe_topic_partitions(
-    access: Access, ctx: RequestContext, request: DescribeTopicPartitionsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: DescribeTopicPartitionsRequest, serve: Handle
 ) -> Result:
     everything = not request.topics
     names = [topic.name for topic in request.topics] or list(ctx.services.metadata.topics())
@@ -144,7 +144,7 @@ def authorize_describe_topic_partitions(
 
 
 def authorize_create_topics(
-    access: Access, ctx: RequestContext, request: CreateTopicsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: CreateTopicsRequest, serve: Handle
 ) -> Result:
     request.topics, denied = split(request.topics, lambda topic: _may_create(access, topic.name))
 
@@ -168,7 +168,7 @@ def authorize_create_topics(
 
 
 def authorize_delete_topics(
-    access: Access, ctx: RequestContext, request: DeleteTopicsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: DeleteTopicsRequest, serve: Handle
 ) -> Result:
     refused: list[DeletableTopicResult] = []
     if ctx.version < _STATES_FROM:

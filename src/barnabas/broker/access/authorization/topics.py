@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import AuthorizationRule, Serve, split
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.access.authorization.rules import AuthorizationRule, split
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.security.acl import Operation
@@ -35,7 +35,7 @@ def topic_by_topic(
 ) -> AuthorizationRule:
     """For requests with `topics`, whose response has one entry per topic in `answered`."""
 
-    def rule(access: Access, ctx: RequestContext, request: Any, serve: Serve) -> Result:
+    def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
         allowed = access.topics(operation, [getattr(item, name) for item in request.topics])
         kept, denied = split(request.topics, lambda item: getattr(item, name) in allowed)
         if denied:
@@ -103,7 +103,7 @@ _describe_epochs = topic_by_topic(Operation.DESCRIBE, _end_of_epoch, name="topic
 
 
 def authorize_offset_for_leader_epoch(
-    access: Access, ctx: RequestContext, request: Any, serve: Serve
+    access: Access, ctx: RequestContext, request: Any, serve: Handle
 ) -> Result:
     """Followers need the right of brokers, consumers the right to read the topic (KIP-320)."""
     if access.cluster(Operation.CLUSTER_ACTION):
@@ -112,7 +112,7 @@ def authorize_offset_for_leader_epoch(
 
 
 def authorize_produce(
-    access: Access, ctx: RequestContext, request: ProduceRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: ProduceRequest, serve: Handle
 ) -> Result:
     transactional_id = request.transactional_id
     if transactional_id is not None and not access.transactional_id(

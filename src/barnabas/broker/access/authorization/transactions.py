@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import Serve, needs_cluster
-from barnabas.broker.handler import RequestContext, Result
+from barnabas.broker.access.authorization.rules import needs_cluster
+from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import Operation
 from barnabas.wire.messages.add_offsets_to_txn import (
@@ -42,7 +42,7 @@ _BATCHED_FROM = 4
 
 
 def authorize_init_producer_id(
-    access: Access, ctx: RequestContext, request: InitProducerIdRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: InitProducerIdRequest, serve: Handle
 ) -> Result:
     if request.transactional_id is not None:
         if not access.transactional_id(Operation.WRITE, request.transactional_id):
@@ -54,7 +54,7 @@ def authorize_init_producer_id(
 
 
 def authorize_add_partitions_to_txn(
-    access: Access, ctx: RequestContext, request: AddPartitionsToTxnRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: AddPartitionsToTxnRequest, serve: Handle
 ) -> Result:
     if ctx.version >= _BATCHED_FROM:
         if access.cluster(Operation.CLUSTER_ACTION):
@@ -82,7 +82,7 @@ def _not_added(
 
 
 def authorize_add_offsets_to_txn(
-    access: Access, ctx: RequestContext, request: AddOffsetsToTxnRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: AddOffsetsToTxnRequest, serve: Handle
 ) -> Result:
     if not access.transactional_id(Operation.WRITE, request.transactional_id):
         return AddOffsetsToTxnResponse(error_code=_DENIED)
@@ -92,7 +92,7 @@ def authorize_add_offsets_to_txn(
 
 
 def authorize_end_txn(
-    access: Access, ctx: RequestContext, request: EndTxnRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: EndTxnRequest, serve: Handle
 ) -> Result:
     if access.transactional_id(Operation.WRITE, request.transactional_id):
         return serve(ctx, request)
@@ -100,7 +100,7 @@ def authorize_end_txn(
 
 
 def authorize_describe_transactions(
-    access: Access, ctx: RequestContext, request: DescribeTransactionsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: DescribeTransactionsRequest, serve: Handle
 ) -> Result:
     asked = request.transactional_ids
     allowed = [name for name in asked if access.transactional_id(Operation.DESCRIBE, name)]
@@ -121,7 +121,7 @@ def authorize_describe_transactions(
 
 
 def authorize_list_transactions(
-    access: Access, ctx: RequestContext, request: ListTransactionsRequest, serve: Serve
+    access: Access, ctx: RequestContext, request: ListTransactionsRequest, serve: Handle
 ) -> Result:
     def amend(response: ListTransactionsResponse) -> ListTransactionsResponse:
         response.transaction_states = [

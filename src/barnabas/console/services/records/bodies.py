@@ -12,9 +12,14 @@ from barnabas.console.models.records import (
     RecordField,
     RecordHeader,
 )
-from barnabas.console.services.records.decoding import Decoded, DecodedRecord
+from barnabas.console.services.records.decoding import (
+    Decoded,
+    DecodedRecord,
+    encode_bytes,
+    hex_dump,
+    visible,
+)
 from barnabas.console.services.records.log_entries import LogEntry
-from barnabas.console.services.records.text_views import encode_bytes, hex_dump, visible
 
 _HEADER_CHARS = 2000
 

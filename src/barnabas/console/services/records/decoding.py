@@ -2,15 +2,18 @@
 
 `auto` tries in this order: records of the coordinators' topics, values with a schema id if a
 registry is configured, JSON, text, hex. A chosen format that does not fit falls back to hex and
-names the reason. Values above `MAX_PARSED_BYTES` are not parsed.
+names the reason. Values above `MAX_PARSED_BYTES` are not parsed. Texts are safe to show: control
+characters are escaped, and hex dumps have a bounded length.
 """
 
+import base64
+import binascii
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from barnabas.console.services.records.internal_topics import decode_internal
 from barnabas.console.services.records.log_entries import LogEntry
 from barnabas.console.services.records.schema_registry import (
     FRAME_BYTES,
@@ -20,7 +23,120 @@ from barnabas.console.services.records.schema_registry import (
     avro_decoder,
     schema_id,
 )
-from barnabas.console.services.records.text_views import MAX_HEX_BYTES, hex_dump, visible
+from barnabas.model.errors import BarnabasError
+from barnabas.model.ids import Uuid
+from barnabas.wire.coordinator_records import (
+    maybe_decode_offsets_record,
+    maybe_decode_transaction_record,
+    version_of,
+)
+from barnabas.wire.message import Message, WireStruct
+
+MAX_HEX_BYTES = 4096
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ud800-\udfff]"
+)
+UTF8, BASE64 = "utf-8", "base64"
+
+
+def visible(text: str) -> str:
+    r"""Returns the text with control and direction characters as escapes.
+
+    Terminal escape codes, and characters that reverse the direction of the text after them, would
+    change how the rest of the page reads. Line feed and tab stay.
+
+    >>> visible("a\x1b[31mb\u202e")
+    'a\\x1b[31mb\\u202e'
+    """
+    return _UNSAFE.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def _escape(code: int) -> str:
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def hex_dump(data: bytes) -> str:
+    """Returns lines of offset, 16 bytes and their ASCII text, for the first MAX_HEX_BYTES.
+
+    >>> hex_dump(b"\\xffab")
+    '00000000  ff 61 62                                         .ab'
+    """
+    lines = []
+    for at in range(0, min(len(data), MAX_HEX_BYTES), 16):
+        part = data[at : at + 16]
+        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{at:08x}  {part.hex(' '):<47}  {shown}")
+    return "\n".join(lines)
+
+
+def encode_bytes(data: bytes | None) -> tuple[str | None, str | None]:
+    """Returns text and encoding that keep every byte; base64 if the bytes are not UTF-8."""
+    if data is None:
+        return None, None
+    try:
+        return data.decode(), UTF8
+    except UnicodeDecodeError:
+        return base64.b64encode(data).decode(), BASE64
+
+
+def decode_bytes(text: str | None, encoding: str | None) -> bytes | None:
+    """Returns the bytes of `encode_bytes`; ValueError if the text is not base64."""
+    if text is None:
+        return None
+    if encoding == BASE64:
+        try:
+            return base64.b64decode(text, validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"{text[:40]!r} is not base64: {error}") from None
+    return text.encode(errors="surrogateescape")
+
+
+_DECODERS = {
+    "__consumer_offsets": maybe_decode_offsets_record,
+    "__transaction_state": maybe_decode_transaction_record,
+}
+
+
+def decode_internal(
+    topic: str, key: bytes | None, value: bytes | None
+) -> tuple[dict[str, object], dict[str, object] | None] | None:
+    """Returns key and value as JSON values; None for other topics and unknown kinds of records."""
+    decode = _DECODERS.get(topic)
+    if decode is None or key is None:
+        return None
+    try:
+        found = decode(key, value)
+        if found is None:
+            return None
+        shown_key = _document(found[0], version_of(key))
+        if found[1] is None or value is None:
+            return shown_key, None
+        return shown_key, _document(found[1], version_of(value))
+    except BarnabasError:
+        return None
+
+
+def _document(message: Message, version: int) -> dict[str, object]:
+    return {"type": type(message).__name__, "version": version, **_struct(message, version)}
+
+
+def _struct(value: WireStruct, version: int) -> dict[str, object]:
+    return {
+        name: _json_value(getattr(value, name), version)
+        for name, _, first, last, _ in value.FIELDS
+        if first <= version <= last
+    }
+
+
+def _json_value(value: object, version: int) -> object:
+    if isinstance(value, WireStruct):
+        return _struct(value, version)
+    if isinstance(value, list):
+        return [_json_value(item, version) for item in value]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    return str(value) if isinstance(value, Uuid) else value
+
 
 Format = Literal["auto", "json", "text", "avro", "protobuf", "hex"]
 MAX_PARSED_BYTES = 1024 * 1024
@@ -32,7 +148,7 @@ class Decoded:
     """`value` is a JSON value for structured formats and text otherwise."""
 
     format: str
-    value: Any
+    value: object
     schema_id: int | None = None
     problem: str | None = None
 
@@ -148,7 +264,7 @@ def _no_schema(form: Format, found: Decoded | None) -> str:
     return "configure a schema registry"
 
 
-def _guarded(decode: Callable[[bytes], Any], data: bytes) -> Any:
+def _guarded(decode: Decode, data: bytes) -> object:
     try:
         return decode(data)
     except Exception as error:  # noqa: BLE001 - invalid bytes raise many kinds of errors
@@ -167,7 +283,7 @@ def _plain(data: bytes) -> Decoded:
         return _hex(data)
 
 
-def _parsed(data: bytes) -> Any:
+def _parsed(data: bytes) -> object:
     if len(data) > MAX_PARSED_BYTES:
         raise ValueError(f"{len(data)} bytes are too many to parse")
     try:

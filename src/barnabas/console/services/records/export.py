@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from barnabas.console.models.records import FileFormat
+from barnabas.console.services.records.decoding import encode_bytes
 from barnabas.console.services.records.log_entries import LogEntry
-from barnabas.console.services.records.text_views import encode_bytes
 from barnabas.model.extras import missing_package
 
 MEDIA_TYPES: dict[FileFormat, str] = {

@@ -9,7 +9,9 @@ matches(text, pattern). Methods of text: lower, upper, strip, startswith, endswi
 `any(item.sku == "x" for item in value.items)` loops over a list.
 
 The cost is bounded: the length of the text, the depth of the tree, the number of loop steps per
-record, the size of repeated text (not supported) and the time of a regular expression.
+record, the size of repeated text (not supported) and the time of a regular expression. Python's own
+regular expressions cannot be interrupted: a pattern such as (a+)+$ would occupy the console. The
+package `regex` checks a deadline while it searches.
 """
 
 import ast
@@ -17,12 +19,44 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from barnabas.console.services.records.patterns import BoundedPattern, PatternError
+import regex
 
 MAX_LENGTH = 2000
 MAX_NODES = 300
 MAX_STEPS = 10_000
 NAMES = frozenset({"key", "value", "headers", "offset", "partition", "timestamp", "topic", "size"})
+TIME_LIMIT_S = 0.25
+
+
+class PatternError(ValueError):
+    """The pattern is invalid or took too long."""
+
+
+class BoundedPattern:
+    """A compiled pattern."""
+
+    def __init__(self, text: str) -> None:
+        if len(text) > MAX_LENGTH:
+            raise PatternError(f"the pattern has more than {MAX_LENGTH} characters")
+        try:
+            self._pattern = regex.compile(text)
+        except (regex.error, RecursionError, OverflowError) as error:
+            raise PatternError(f"{text!r} is not a regular expression: {error}") from None
+
+    def found_in(self, text: str) -> bool:
+        """Returns whether the pattern matches a part of the text.
+
+        Raises:
+            PatternError: The search took longer than TIME_LIMIT_S.
+        """
+        try:
+            return self._pattern.search(text, timeout=TIME_LIMIT_S, concurrent=True) is not None
+        except TimeoutError:
+            raise PatternError(
+                f"the pattern took longer than {TIME_LIMIT_S} s for one record; simplify it"
+            ) from None
+
+
 Scope = dict[str, Any]
 Evaluate = Callable[[Scope], Any]
 _STEPS = "#steps"

@@ -8,7 +8,7 @@ reason, so that the records after it can still be read.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from barnabas.clients.simple.fetched import FetchedBatches
+from barnabas.clients.simple.requests import FetchedBatches
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Header, TimestampType
 from barnabas.records.batch import (

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from barnabas.clients.simple.fetched import FetchedBatches, PartitionOffset
+from barnabas.clients.simple.requests import FetchedBatches, PartitionOffset
 from barnabas.console.services.records.log_entries import LogEntry, log_entries
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError, LocalError

@@ -10,9 +10,13 @@ from typing import Any
 
 from barnabas.console.models.records import SearchQuery
 from barnabas.console.services.records.decoding import Decoded, DecodedRecord
-from barnabas.console.services.records.expression import Expression, ExpressionError
+from barnabas.console.services.records.expression import (
+    BoundedPattern,
+    Expression,
+    ExpressionError,
+    PatternError,
+)
 from barnabas.console.services.records.log_entries import LogEntry
-from barnabas.console.services.records.patterns import BoundedPattern, PatternError
 from barnabas.model.errors import LocalError
 
 Condition = Callable[[LogEntry, DecodedRecord], bool]

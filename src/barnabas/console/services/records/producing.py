@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any, Literal, Protocol
 
 from barnabas.console.models.records import NewRecord, ProducedRecord
-from barnabas.console.services.records.text_views import decode_bytes
+from barnabas.console.services.records.decoding import decode_bytes
 from barnabas.model.errors import LocalError
 from barnabas.model.record_metadata import RecordMetadata
 from barnabas.model.records import Header

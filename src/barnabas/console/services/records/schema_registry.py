@@ -20,7 +20,7 @@ FRAME_BYTES = 5
 _TIMEOUT_S = 5.0
 _RETRY_S = 30.0
 _MAX_KEPT = 1000
-Decode = Callable[[bytes], Any]
+Decode = Callable[[bytes], object]
 
 
 class SchemaError(Exception):
@@ -127,7 +127,7 @@ def avro_decoder(schema_text: str) -> Decode:
     except Exception as error:
         raise ValueError(f"is not an Avro schema: {error}") from error
 
-    def decode(data: bytes) -> Any:
+    def decode(data: bytes) -> object:
         stream = io.BytesIO(data)
         value = fastavro.schemaless_reader(stream, parsed, None)
         if stream.read(1):
@@ -147,7 +147,7 @@ def protobuf_decoder(descriptor_text: str) -> Decode:
     _add_well_known(pool, descriptor_pool.Default(), file.dependency)
     added = pool.Add(file) or pool.FindFileByName(file.name)
 
-    def decode(data: bytes) -> Any:
+    def decode(data: bytes) -> object:
         indexes, start = _message_indexes(data)
         descriptor = list(added.message_types_by_name.values())[indexes[0]]
         for index in indexes[1:]:

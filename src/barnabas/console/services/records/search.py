@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from barnabas.console.models.records import RecordBody, SearchProgress, SearchQuery
 from barnabas.console.services.records.bodies import record_body
 from barnabas.console.services.records.decoding import RecordDecoder
+from barnabas.console.services.records.expression import PatternError
 from barnabas.console.services.records.log_entries import LogEntry
 from barnabas.console.services.records.partition_reader import (
     SCAN_FETCH_BYTES,
     PartitionBounds,
     PartitionReader,
 )
-from barnabas.console.services.records.patterns import PatternError
 from barnabas.console.services.records.predicates import Condition, InvalidSearchError
 
 _EVENT_EVERY_S = 0.2

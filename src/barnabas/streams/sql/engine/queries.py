@@ -16,12 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from barnabas.model.errors import LocalError
 from barnabas.spark.options import ClusterSettings
 from barnabas.streams.errors import LostStateError
-from barnabas.streams.run import Runner
+from barnabas.streams.nodes import Sink
+from barnabas.streams.run import Runner, Running
 from barnabas.streams.sql.catalog import Catalog, CheckpointLocation, QueryDefinition, StatementLog
 from barnabas.streams.sql.engine.planning import Planning
 from barnabas.streams.sql.engine.session import LazySparkSession, failure_text, spark_exception
@@ -180,11 +181,13 @@ RUNNING, ELSEWHERE, STOPPED, FAILED = "RUNNING", "RUNNING ELSEWHERE", "STOPPED",
 class RunningQuery:
     """One query in this process."""
 
-    def __init__(self, definition: QueryDefinition, directory: QueryDirectory, runner: Any) -> None:
+    def __init__(
+        self, definition: QueryDefinition, directory: QueryDirectory, runner: Runner
+    ) -> None:
         self.definition = definition
         self.directory = directory
         self.runner = runner
-        self.running: Any = None
+        self.running: Running | None = None
         self.failure: str | None = None
 
     @property
@@ -226,7 +229,7 @@ class RunningQuery:
         self.directory.unlock()
 
 
-def stop_running(running: Any, name: str) -> None:
+def stop_running(running: Running, name: str) -> None:
     """Stops the queries of a run; SqlError if Spark's stop timeout passes."""
     try:
         running.stop()
@@ -251,7 +254,7 @@ class Queries:
         self._here: dict[str, RunningQuery] = {}
         self._taking = threading.Lock()
 
-    def take(self, definition: QueryDefinition, sink: Any) -> RunningQuery | None:
+    def take(self, definition: QueryDefinition, sink: Sink) -> RunningQuery | None:
         """Prepares a query to run here; None if another process or state directory has it."""
         with self._taking:
             found = self._here.get(definition.query_id)
@@ -289,8 +292,8 @@ class Queries:
         return found is not None and found.directory == own.directory
 
     def _runner(
-        self, definition: QueryDefinition, directory: QueryDirectory, sink: Any, *, is_new: bool
-    ) -> Any:
+        self, definition: QueryDefinition, directory: QueryDirectory, sink: Sink, *, is_new: bool
+    ) -> Runner:
         """Returns a runner. A new query may write to a topic that has records; later it needs its
         checkpoint.
         """

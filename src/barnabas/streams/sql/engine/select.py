@@ -10,13 +10,13 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from barnabas.spark.options import ClusterSettings
 from barnabas.streams.nodes import CallSink, Project
-from barnabas.streams.run import Runner, read_bounded
+from barnabas.streams.run import Runner, Running, read_bounded
 from barnabas.streams.schema import quoted
 from barnabas.streams.sql.engine.queries import stop_running
 from barnabas.streams.sql.engine.results import Row, StreamResult, TableResult
@@ -30,6 +30,9 @@ from barnabas.streams.sql.translation.expressions import spark_function
 from barnabas.streams.sql.translation.plan import StreamingPlan
 from barnabas.streams.sql.translation.scope import ROW_COLUMNS, at_node, at_query
 from barnabas.streams.topology import Topology
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame  # optional extra
 
 
 def run_bounded(
@@ -57,11 +60,7 @@ def _view(relation: Relation, lazy_session: LazySparkSession, cluster: ClusterSe
         if relation.column(name) is None
     )
     node = Project(records.source(relation), own + every)
-    frame: Any = read_bounded(
-        node,
-        lazy_session.session,
-        cluster,
-    )
+    frame = read_bounded(node, lazy_session.session, cluster)
     names = [quoted(name) for name, _ in own + every]
     frame.where("NOT _tombstone").selectExpr(*names).createOrReplaceTempView(quoted(relation.name))
 
@@ -86,14 +85,14 @@ class PushQuery:
         self._rows: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._checkpoint = tempfile.mkdtemp(prefix="barnabas-push-")
         self._runner = self._make_runner(lazy_session, cluster)
-        self._running: Any = None
+        self._running: Running | None = None
         if to_end:
             self._runner.run(timeout)
             self._rows.put(_END)
         else:
             self._running = self._runner.start()
 
-    def _make_runner(self, lazy_session: LazySparkSession, cluster: ClusterSettings) -> Any:
+    def _make_runner(self, lazy_session: LazySparkSession, cluster: ClusterSettings) -> Runner:
         sink = CallSink(self._plan.shown(), self._take)
         topology = Topology(f"push-{uuid.uuid4().hex[:12]}", sink)
         return Runner(
@@ -103,7 +102,7 @@ class PushQuery:
             spark=lazy_session.session,
         )
 
-    def _take(self, frame: Any, batch_id: int) -> None:
+    def _take(self, frame: "DataFrame", batch_id: int) -> None:
         names = [f"`{name}`" for name, _ in self._plan.columns]
         for row in frame.where("NOT _tombstone").selectExpr(*names).collect():
             self._rows.put(row.asDict(recursive=True))

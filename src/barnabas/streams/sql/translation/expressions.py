@@ -238,7 +238,8 @@ def _from_template(
             text = template.format(*map(written, arguments), order=order)
             return _parsed(text)
     counts = " or ".join(str(_arity(template)) for template in TEMPLATES[name])
-    raise SqlError(f"{name} takes {counts} arguments, not {len(arguments)}")
+    noun = "argument" if counts == "1" else "arguments"
+    raise SqlError(f"{name} takes {counts} {noun}, not {len(arguments)}")
 
 
 def _arity(template: str) -> int:

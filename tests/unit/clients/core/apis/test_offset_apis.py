@@ -2,13 +2,16 @@
 
 import pytest
 
+from barnabas.clients.core.apis.committed_offsets import (
+    check_offset_commit,
+    offset_fetch_request,
+    read_requested_committed,
+)
 from barnabas.clients.core.apis.list_offsets import (
     OffsetQuery,
     list_offsets_request,
     read_requested_offsets,
 )
-from barnabas.clients.core.apis.offset_commit import check_offset_commit
-from barnabas.clients.core.apis.offset_fetch import offset_fetch_request, read_requested_committed
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata

@@ -1,0 +1,120 @@
+"""Awaitable calls that usually complete at once. Cython compiles it; it also runs as plain Python.
+
+A coroutine costs a frame for every call, also if nothing has to be awaited. A `DirectCall` first
+tries to complete in compiled code, and makes a coroutine only if that fails. It behaves as a
+coroutine: it does nothing until it is awaited, it can be awaited once, `asyncio.create_task()`
+accepts it, and one that was never awaited causes a RuntimeWarning.
+
+The interpreter awaits it through the slot `am_send`, which returns the result without a
+StopIteration exception. Cython has no syntax for that slot, so this module sets it in the type.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+try:
+    import cython
+except ImportError:
+    from barnabas.model import _cython_shim as cython
+
+if cython.compiled:
+    from cython.cimports.barnabas.clients.core._direct_call_hot import PyIter_Send, PyTypeObject
+    from cython.cimports.cpython.object import PyObject
+    from cython.cimports.cpython.ref import Py_INCREF
+
+COMPILED: bool = cython.compiled
+
+_RETURNED = cython.declare(cython.int, 0)  # PYGEN_RETURN; PYGEN_NEXT is 1, PYGEN_ERROR is -1
+
+
+@cython.cclass
+class DirectCall:
+    """Base class: subclasses have the arguments of the call and override the two methods below."""
+
+    def __init__(self) -> None:
+        self._coroutine: Any = None
+        self._begun = False
+
+    @cython.ccall
+    def _complete(self) -> object:
+        """Returns the result of the call, None if something has to be awaited."""
+        raise NotImplementedError
+
+    @cython.ccall
+    def _continue(self) -> object:
+        """Returns the coroutine that completes the call."""
+        raise NotImplementedError
+
+    @cython.cfunc
+    def _begin(self) -> object:
+        """Returns the result, None if the coroutine has to be resumed."""
+        if self._begun:
+            raise RuntimeError("cannot reuse already awaited coroutine")
+        self._begun = True
+        result = self._complete()
+        if result is None:
+            self._coroutine = self._continue()
+        return result
+
+    def __await__(self) -> Any:
+        return self
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        return self.send(None)
+
+    def send(self, value: Any) -> Any:
+        """Begins or continues the call; raises StopIteration with the result at its end."""
+        if self._coroutine is None:
+            result = self._begin()
+            if result is not None:
+                raise StopIteration(result)
+        return self._coroutine.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        """Raises an error inside the call, for instance CancelledError."""
+        if self._coroutine is None:
+            self._begun = True
+            raise (error[0] if len(error) == 1 else error[1] or error[0])
+        return self._coroutine.throw(*error)
+
+    def close(self) -> None:
+        """Ends the call; one that has not begun has no effect."""
+        self._begun = True
+        if self._coroutine is not None:
+            self._coroutine.close()
+
+    def __dealloc__(self) -> None:
+        if not self._begun:
+            _warn(type(self).__name__)
+
+
+def _warn(name: str) -> None:
+    warnings.warn(f"{name} was never awaited", RuntimeWarning, stacklevel=2)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def _send_slot(call: DirectCall, value: object, result: cython.pp_void) -> cython.int:
+    """The slot `am_send`: the same as `send`, without an exception for the result."""
+    if call._coroutine is None:
+        found = call._begin()
+        if found is not None:
+            Py_INCREF(found)
+            result[0] = cython.cast(cython.p_void, found)
+            return _RETURNED
+    return PyIter_Send(
+        call._coroutine, value, cython.cast(cython.pointer(cython.pointer(PyObject)), result)
+    )
+
+
+if cython.compiled:
+    cython.cast(cython.pointer(PyTypeObject), DirectCall).tp_as_async.am_send = cython.cast(
+        cython.p_void, _send_slot
+    )
+else:
+    DirectCall.__del__ = DirectCall.__dealloc__  # type: ignore[attr-defined]

@@ -1,0 +1,244 @@
+"""Tables: one whose search, order and pages are computed by the API, one with all rows in the page.
+
+Cells show text. A column with `link` shows a link whose target is made from the row; a column with
+`kind` shows bytes, counts or rates in a readable form. Vue inserts contents of the cluster as text,
+never as HTML.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from nicegui import ui
+
+from barnabas.console.api_client import ApiCallError
+from barnabas.console.pages.view import View, error_text, notify_error
+
+ROWS_PER_PAGE = 25
+_ROW = "row_number"
+_SEARCH_DEBOUNCE_MS = 300
+
+_FORMATS = {
+    "text": "{{ props.value }}",
+    "time": "{{ props.value ? props.value.slice(0, 19).replace('T', ' ') : '-' }}",
+    "count": "{{ props.value === null ? '-' : props.value.toLocaleString('en-US') }}",
+    "rate": (
+        "{{ props.value === null ? '-' : "
+        "props.value.toLocaleString('en-US', {maximumFractionDigits: 1}) + '/s' }}"
+    ),
+    "seconds": (
+        "{{ props.value === null ? '-' : "
+        "props.value < 60 ? Number(props.value.toPrecision(3)) + ' s' : "
+        "props.value < 3600 ? Math.floor(props.value / 60) + ' min' : "
+        "props.value < 86400 ? (props.value / 3600).toFixed(1) + ' h' : "
+        "(props.value / 86400).toFixed(1) + ' d' }}"
+    ),
+    "bytes": (
+        "{{ props.value === null ? '-' : props.value < 1024 ? props.value + ' B' : "
+        "(i => (props.value / 1024 ** i).toFixed(1) + ' ' + ['', 'KiB', 'MiB', 'GiB', 'TiB', "
+        "'PiB'][i])(Math.min(5, Math.floor(Math.log2(props.value) / 10))) }}"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`link` is the path of a page; the encoded value of the cell is appended to it."""
+
+    name: str
+    label: str
+    kind: Literal["text", "count", "rate", "seconds", "bytes", "time"] = "text"
+    link: str | None = None
+    link_suffix: str = ""
+    """An expression in JavaScript on `props.row`, in single quotes."""
+    sortable: bool = True
+    warn: bool = False
+    """Show a value other than 0 in the colour of warnings."""
+
+    def definition(self) -> dict[str, object]:
+        align = "left" if self.kind in ("text", "time") else "right"
+        return {
+            "name": self.name,
+            "label": self.label,
+            "field": self.name,
+            "align": align,
+            "sortable": self.sortable,
+        }
+
+    def cell(self) -> str:
+        """Returns the Vue template of a cell."""
+        shown = _FORMATS[self.kind]
+        if self.link is not None:
+            suffix = f" + ({self.link_suffix})" if self.link_suffix else ""
+            target = f"'{self.link}' + encodeURIComponent(props.value){suffix}"
+            shown = f'<a :href="{target}">{shown}</a>'
+        warn = (
+            " :class=\"props.value ? 'text-negative text-weight-bold' : ''\"" if self.warn else ""
+        )
+        look = ' style="white-space: nowrap"' if self.kind != "text" else ""
+        if self.link is not None:
+            look = ' class="console-name"'
+        return f'<q-td :props="props"{warn}{look}>{shown}</q-td>'
+
+
+FetchPage = Callable[[dict[str, object]], Awaitable[dict[str, Any]]]
+
+
+@dataclass(slots=True)
+class PagedTable:
+    """Creates the table on `create()`; `reload()` reads the shown page again."""
+
+    view: View
+    path: str
+    columns: Sequence[Column]
+    label: str
+    filters: dict[str, object] = field(default_factory=dict)
+    empty: str = "Nothing found"
+    _search: str = ""
+    _total: int = 0
+    _asked: int = 0
+    _table: ui.table = field(init=False)
+    _problem: ui.label = field(init=False)
+
+    async def create(self) -> None:
+        sort = self.columns[0].name
+        self._problem = ui.label().classes("text-negative console-wrap").props("role=alert")
+        self._problem.set_visibility(False)
+        self._table = ui.table(
+            columns=[column.definition() for column in self.columns],
+            rows=[],
+            row_key=_ROW,
+            pagination={
+                "rowsPerPage": ROWS_PER_PAGE,
+                "page": 1,
+                "rowsNumber": 0,
+                "sortBy": sort,
+                "descending": False,
+            },
+        )
+        self._table.classes("console-table").props(
+            'flat bordered dense wrap-cells binary-state-sort rows-per-page-label="Rows per page:" '
+            ':rows-per-page-options="[10, 25, 50, 100, 500]" '
+            f'aria-label="{self.label}"'
+        )
+        self._table.add_slot("no-data", f'<span class="console-muted">{self.empty}</span>')
+        for column in self.columns:
+            self._table.add_slot(f"body-cell-{column.name}", column.cell())
+        self._table.on("request", lambda event: self._request(event.args["pagination"]))
+        self._table.on_pagination_change(lambda event: self._keep_total(event.value))
+        with self._table.add_slot("top-left"):
+            ui.input(placeholder="Search", on_change=lambda event: self._find(event.value)).props(
+                f'dense outlined clearable debounce={_SEARCH_DEBOUNCE_MS} aria-label="Search"'
+            )
+        self.view.on_recovery(self._table, self.reload)
+        await self.reload()
+
+    async def reload(self) -> None:
+        await self._request(dict(self._table.pagination))
+
+    async def filter(self, **filters: object) -> None:
+        """Sets query parameters of the API and shows the first page."""
+        self.filters.update(filters)
+        await self._request({**self._table.pagination, "page": 1})
+
+    async def _find(self, text: str | None) -> None:
+        self._search = text or ""
+        await self._request({**self._table.pagination, "page": 1})
+
+    async def _request(self, pagination: dict[str, Any]) -> None:
+        size = pagination.get("rowsPerPage") or ROWS_PER_PAGE
+        query = {
+            "search": self._search,
+            "sort": pagination.get("sortBy") or "",
+            "descending": bool(pagination.get("descending")),
+            "offset": (pagination["page"] - 1) * size,
+            "limit": size,
+            **self.filters,
+        }
+        self._asked += 1
+        number = self._asked
+        try:
+            found = await self.view.api.get(self.path, **query)
+        except ApiCallError as error:
+            self._show_problem(error)
+            return
+        self._problem.set_visibility(False)
+        self._table.set_visibility(True)
+        if number != self._asked:
+            return  # a later request, for example of a longer search text, has the answer
+        self._total = found["total"]
+        self._table.rows[:] = [{**item, _ROW: at} for at, item in enumerate(found["items"])]
+        self._table.pagination = {**pagination, "rowsPerPage": size, "rowsNumber": found["total"]}
+        self._table.update()
+
+    def _show_problem(self, error: ApiCallError) -> None:
+        """Says why there are no rows; rows that were read before stay."""
+        if error.code == "LOGIN_REQUIRED":
+            notify_error(error)
+            return
+        self._problem.set_text(error_text(error))
+        self._problem.set_visibility(True)
+        self._table.set_visibility(bool(self._table.rows))
+
+    def _keep_total(self, pagination: dict[str, Any]) -> None:
+        """Corrects the total after the browser sent back the pagination that it had before."""
+        if pagination.get("rowsNumber") != self._total:
+            self._table.pagination = {**pagination, "rowsNumber": self._total}
+            self._table.update()
+
+
+_ROWS = 15
+
+
+class RowButton(NamedTuple):
+    label: str
+    icon: str
+    click: Callable[[dict[str, Any]], Awaitable[None]]
+
+
+def plain_table(
+    rows: list[dict[str, Any]],
+    columns: Sequence[tuple[str, str]],
+    label: str,
+    *,
+    empty: str = "Nothing found",
+    button: RowButton | None = None,
+    title: bool = True,
+) -> ui.table:
+    """Creates a table; `columns` has field names and headings. The first column is the key.
+
+    `title` shows the label above it; a heading of the page may say the same.
+    """
+    if not rows:
+        ui.label(empty).classes("console-muted")
+    definitions = [
+        {
+            "name": field,
+            "label": heading,
+            "field": field,
+            "sortable": True,
+            "align": "right" if rows and isinstance(rows[0].get(field), int | float) else "left",
+        }
+        for field, heading in columns
+    ]
+    if button is not None:
+        definitions.append(
+            {"name": "action", "label": "", "field": columns[0][0], "align": "right"}
+        )
+    table = ui.table(columns=definitions, rows=rows, row_key=columns[0][0], pagination=_ROWS)
+    table.classes("console-table").props(
+        f'flat bordered dense wrap-cells aria-label="{label}" rows-per-page-label="Rows per page:"'
+    )
+    if title:
+        table.props(f'title="{label}"')
+    if len(rows) <= _ROWS:
+        table.props("hide-bottom")
+    table.set_visibility(bool(rows))
+    if button is not None:
+        table.add_slot(
+            "body-cell-action",
+            f'<q-td :props="props"><q-btn flat dense no-caps size="sm" icon="{button.icon}" '
+            f'label="{button.label}" @click="() => $parent.$emit(\'press\', props.row)" /></q-td>',
+        )
+        table.on("press", lambda event: button.click(event.args))
+    return table

@@ -1,1 +1,0 @@
-"""Dead letters: their reasons, and sending them back exactly once."""
