@@ -1,4 +1,4 @@
-"""Lag of queries, from the progress that Spark reports.
+"""Lag and micro-batch of queries, from the progress that Spark reports.
 
 A Python source cannot add metrics to the progress. But it reports the latest offsets; with the end
 offsets of the micro-batch they give the metrics of Spark's own Kafka source.
@@ -53,6 +53,22 @@ def lag(progress: Any) -> Lag | None:
                 offset - end.get(topic_partition, 0), 0
             )
     return Lag(behind) if reported else None
+
+
+def is_idle(progress: Mapping[str, Any]) -> bool:
+    """Returns whether a progress reports a trigger that executed no micro-batch.
+
+    Spark reports such triggers every ten seconds; `batchId` is that of the next micro-batch.
+
+    >>> is_idle({"batchId": 2, "numInputRows": 0, "durationMs": {"latestOffset": 1}})
+    True
+    """
+    return not progress["numInputRows"] and "addBatch" not in progress["durationMs"]
+
+
+def last_batch(progress: Mapping[str, Any]) -> int:
+    """Returns the last micro-batch that had ended at a progress; -1 before the first."""
+    return int(progress["batchId"]) - (1 if is_idle(progress) else 0)
 
 
 def _field(value: object, name: str) -> Any:

@@ -82,7 +82,7 @@ class MetricsListener(StreamingQueryListener):
         self._metrics.record(progress.get("name") or progress["id"], progress)
 
     def onQueryIdle(self, event: "QueryIdleEvent") -> None:
-        """Does nothing: the figures have not changed."""
+        self._metrics.idle(self._names.get(str(event.runId), str(event.id)))
 
     def onQueryTerminated(self, event: "QueryTerminatedEvent") -> None:
         name = self._names.pop(str(event.runId), str(event.id))

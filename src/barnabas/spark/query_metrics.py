@@ -4,11 +4,15 @@ Spark reports the progress of each micro-batch to a listener in the driver. `Que
 last progress of every query and serves it on an HTTP port of the driver; the label `group` is the
 query's name, which is also the consumer group under which the broker reports the query's lag in
 seconds. No state of Spark is read, and nothing runs on the executors.
+
+Spark also reports triggers without new data: such an idle progress has no phase `addBatch`, and its
+`batchId` is that of the next micro-batch. Batch number, duration and phases are therefore those of
+the last micro-batch that was executed.
 """
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from prometheus_client import Metric as Family
@@ -16,6 +20,7 @@ from prometheus_client import start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from barnabas.runtime.metrics import Metric, MetricKind
+from barnabas.spark.query_lag import Lag, is_idle
 from barnabas.spark.query_lag import lag as lag_of
 
 _WHOLE_BATCH = "triggerExecution"
@@ -27,7 +32,7 @@ ROW_RATE = Metric(
     "barnabas_query_rows_per_second",
     MetricKind.GAUGE,
     "rows/s",
-    "Rows of the last micro-batch by its duration.",
+    "Rows of the last micro-batch by its duration; 0 while there is no new data.",
     _GROUP,
 )
 PHASE_TIME = Metric(
@@ -60,11 +65,12 @@ FAILED = Metric(
 class QueryFigures:
     """Figures of the last micro-batch of a query; `lag` is None if no source reports it.
 
+    `batch` is None while the query has executed no micro-batch since its start.
     `phases` has the milliseconds of each phase in Spark's words (`addBatch`, `queryPlanning`, …).
     `state_rows` and `state_bytes` are 0 for a query without state.
     """
 
-    batch: int
+    batch: int | None
     rows: int
     rows_per_second: float
     lag: int | None
@@ -74,28 +80,41 @@ class QueryFigures:
     state_bytes: int = 0
 
     @classmethod
-    def of(cls, progress: Mapping[str, Any]) -> "QueryFigures":
-        """Returns the figures of a query's `lastProgress`.
+    def of(cls, progress: Mapping[str, Any], last: "QueryFigures | None" = None) -> "QueryFigures":
+        """Returns the figures of a query's progress.
 
-        >>> QueryFigures.of({"batchId": 1, "numInputRows": 10,
-        ...     "durationMs": {"addBatch": 4, "triggerExecution": 5}}).rows_per_second
+        Args:
+            progress: One of Spark's progress reports.
+            last: The figures before it; an idle progress keeps their micro-batch.
+
+        >>> figures = QueryFigures.of({"batchId": 1, "numInputRows": 10,
+        ...     "durationMs": {"addBatch": 4, "triggerExecution": 5}})
+        >>> figures.rows_per_second
         2000.0
+        >>> idle = {"batchId": 2, "numInputRows": 0, "durationMs": {"triggerExecution": 1}}
+        >>> QueryFigures.of(idle, figures).line("spending")
+        'spending  batch 1  0 rows/s  lag -  5 ms'
         """
+        behind = lag_of(progress)
+        operators = progress.get("stateOperators") or ()
+        return replace(
+            (last or _NO_BATCH).idle() if is_idle(progress) else cls._of_batch(progress),
+            lag=None if behind is None else behind.total,
+            state_rows=sum(int(operator["numRowsTotal"]) for operator in operators),
+            state_bytes=sum(int(operator["memoryUsedBytes"]) for operator in operators),
+        )
+
+    @classmethod
+    def _of_batch(cls, progress: Mapping[str, Any]) -> "QueryFigures":
         phases = {str(name): int(ms) for name, ms in progress["durationMs"].items()}
         batch_ms = phases.pop(_WHOLE_BATCH, 0)  # the sum of the others
         rows = int(progress["numInputRows"])
-        behind = lag_of(progress)
-        operators = progress.get("stateOperators") or ()
-        return cls(
-            int(progress["batchId"]),
-            rows,
-            round(rows / batch_ms * 1000, 1) if batch_ms else 0.0,
-            None if behind is None else behind.total,
-            batch_ms,
-            phases,
-            sum(int(operator["numRowsTotal"]) for operator in operators),
-            sum(int(operator["memoryUsedBytes"]) for operator in operators),
-        )
+        rate = round(rows / batch_ms * 1000, 1) if batch_ms else 0.0
+        return cls(int(progress["batchId"]), rows, rate, None, batch_ms, phases)
+
+    def idle(self) -> "QueryFigures":
+        """Returns the figures while there is no new data: no rows, the same micro-batch."""
+        return replace(self, rows=0, rows_per_second=0.0)
 
     def line(self, name: str) -> str:
         """Returns one line for a terminal.
@@ -104,12 +123,16 @@ class QueryFigures:
         'spending  batch 41  1,204 rows/s  lag 0  95 ms'
         """
         lag = "-" if self.lag is None else f"{self.lag:,}"
+        batch = "-" if self.batch is None else str(self.batch)
         rate = f"{self.rows_per_second:,.0f} rows/s"
-        return f"{name}  batch {self.batch}  {rate}  lag {lag}  {self.batch_ms:,} ms"
+        return f"{name}  batch {batch}  {rate}  lag {lag}  {self.batch_ms:,} ms"
 
     def document(self) -> dict[str, Any]:
         """Returns the figures for a status file."""
         return asdict(self)
+
+
+_NO_BATCH = QueryFigures(None, 0, 0.0, None, 0)
 
 
 class QueryMetrics(Collector):
@@ -117,19 +140,29 @@ class QueryMetrics(Collector):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._progress: dict[str, Mapping[str, Any]] = {}
+        self._figures: dict[str, QueryFigures] = {}
+        self._lags: dict[str, Lag | None] = {}
+        self._counted: dict[str, tuple[object, object]] = {}
         self._rows: dict[str, int] = {}
         self._failed: dict[str, bool] = {}
 
     def record(self, query: str, progress: Mapping[str, Any]) -> None:
         """Stores the progress of a query; a micro-batch that was recorded before counts once."""
         with self._lock:
-            last = self._progress.get(query)
-            self._progress[query] = progress
+            self._figures[query] = QueryFigures.of(progress, self._figures.get(query))
+            self._lags[query] = lag_of(progress)
             self._failed[query] = False
-            if last is None or last["batchId"] != progress["batchId"]:
-                rows = int(progress["numInputRows"])
-                self._rows[query] = self._rows.get(query, 0) + rows
+            # A restarted query may begin with batch 0 again, so its run belongs to the identity.
+            batch = (progress.get("runId"), progress["batchId"])
+            if not is_idle(progress) and self._counted.get(query) != batch:
+                self._counted[query] = batch
+                self._rows[query] = self._rows.get(query, 0) + int(progress["numInputRows"])
+
+    def idle(self, query: str) -> None:
+        """Stores that a query has no new data."""
+        with self._lock:
+            if query in self._figures:
+                self._figures[query] = self._figures[query].idle()
 
     def ended(self, query: str, *, failed: bool) -> None:
         """Stores how a query ended; its last figures stay."""
@@ -138,15 +171,18 @@ class QueryMetrics(Collector):
 
     def collect(self) -> Iterator[Family]:
         with self._lock:
-            figures = {name: QueryFigures.of(p) for name, p in self._progress.items()}
-            lags = {name: lag_of(p) for name, p in self._progress.items()}
+            figures, lags = dict(self._figures), dict(self._lags)
             rows, failed = dict(self._rows), dict(self._failed)
         yield _family(ROWS, (((name,), count) for name, count in rows.items()))
         yield _family(ROW_RATE, (((n,), f.rows_per_second) for n, f in figures.items()))
         phases = [
             ((n, phase), ms / 1000) for n, f in figures.items() for phase, ms in f.phases.items()
         ]
-        whole = [((n, _WHOLE_BATCH), f.batch_ms / 1000) for n, f in figures.items()]
+        whole = [
+            ((n, _WHOLE_BATCH), f.batch_ms / 1000)
+            for n, f in figures.items()
+            if f.batch is not None
+        ]
         yield _family(PHASE_TIME, phases + whole)
         behind = (
             ((name, topic_partition.topic, str(topic_partition.partition)), records)

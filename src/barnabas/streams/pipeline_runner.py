@@ -18,6 +18,7 @@ from barnabas.spark.jvm import short_reason, stderr_into
 from barnabas.spark.pipeline import PipelineError
 from barnabas.spark.pipeline_files import PipelineFile
 from barnabas.spark.pipeline_registry import FAILED, FINISHED, RUNNING, STOPPED, PipelineRegistry
+from barnabas.spark.query_lag import last_batch
 from barnabas.spark.query_metrics import QueryFigures, QueryMetrics
 from barnabas.streams.run import POLL_SECONDS, Running
 
@@ -49,6 +50,7 @@ class PipelineRunner:
     stop: threading.Event = field(default_factory=threading.Event)
     metrics: QueryMetrics | None = None
     _last: QueryFigures | None = None
+    _last_batch: int | None = None
     _started: str = ""
 
     def run(self, spark: "SparkSession | None" = None) -> str:
@@ -116,13 +118,13 @@ class PipelineRunner:
         return state
 
     def _report(self, running: Running) -> None:
-        progress = running.progress[0]
-        if progress is None:
-            return
-        figures = QueryFigures.of(progress)
-        if self.metrics is not None:
-            self.metrics.record(self.file.pipeline.name, progress)
-        if figures != self._last:
+        figures = self._last
+        for progress in running.progress_after(self._last_batch):
+            figures = QueryFigures.of(progress, figures)
+            self._last_batch = last_batch(progress)
+            if self.metrics is not None:
+                self.metrics.record(self.file.pipeline.name, progress)
+        if figures is not None and figures != self._last:
             self._last = figures
             self.on_progress(figures)
             self._write_status(RUNNING)

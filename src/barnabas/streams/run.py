@@ -139,6 +139,23 @@ class Running:
         """Spark's report of each query's last micro-batch; None before the first."""
         return [query.lastProgress for query in self.queries]
 
+    def progress_after(self, batch: int | None) -> list[Any]:
+        """Returns Spark's reports of the first query since a micro-batch, the oldest first.
+
+        Spark keeps the last 100 reports. They are read only if the last report does not suffice,
+        because each of them is a call to the JVM.
+
+        Args:
+            batch: The last micro-batch that was seen, or None to get all reports.
+        """
+        query = self.queries[0]
+        last = query.lastProgress
+        if last is None:
+            return []
+        if batch is not None and int(last["batchId"]) <= batch + 1:
+            return [last]
+        return [p for p in query.recentProgress if batch is None or int(p["batchId"]) > batch]
+
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until a query ends and raises its error; returns False if the timeout passes
         first."""

@@ -1,4 +1,4 @@
-"""Stopping queries, also if one of them does not stop."""
+"""Stopping queries, also if one of them does not stop, and the reports of short micro-batches."""
 
 import pytest
 
@@ -33,3 +33,46 @@ def test_a_stage_that_never_started_is_closed():
     done = []
     Running("test", [Part("stage 0", done), Part("stage 1", done)], [Part("a", done)]).stop()
     assert done == ["a", "stage 0", "stage 1"]
+
+
+class Reports:
+    """The reports of a query; counts how often all of them are read."""
+
+    def __init__(self):
+        self.all, self.reads = [], 0
+
+    @property
+    def lastProgress(self):
+        return self.all[-1] if self.all else None
+
+    @property
+    def recentProgress(self):
+        self.reads += 1
+        return list(self.all)
+
+
+def executed(batch):
+    return {"batchId": batch, "numInputRows": 5, "durationMs": {"addBatch": 1}}
+
+
+def idle(batch):
+    return {"batchId": batch, "numInputRows": 0, "durationMs": {"latestOffset": 1}}
+
+
+def test_micro_batches_between_two_calls_are_reported():
+    query = Reports()
+    running = Running("test", [], [query])
+    assert running.progress_after(None) == []
+    query.all += [executed(7), executed(8)]
+    assert running.progress_after(None) == [executed(7), executed(8)]
+    query.all += [executed(9), executed(10), idle(11)]
+    assert running.progress_after(8) == [executed(9), executed(10), idle(11)]
+
+
+def test_one_report_is_read_if_no_micro_batch_was_missed():
+    query = Reports()
+    running = Running("test", [], [query])
+    for report, batch in ((idle(0), -1), (executed(0), -1), (executed(0), 0), (idle(1), 0)):
+        query.all.append(report)
+        assert running.progress_after(batch) == [report]
+    assert query.reads == 0
