@@ -17,7 +17,7 @@ from time import perf_counter_ns
 from barnabas.broker.http_server import Endpoint, HttpReply
 from barnabas.broker.listeners import Listeners
 from barnabas.broker.metrics.broker_metrics import BrokerMetrics
-from barnabas.broker.metrics.exposition import render
+from barnabas.broker.metrics.exposition import Exposition
 from barnabas.broker.services import Services
 from barnabas.model.version import VERSION
 from barnabas.runtime.clock import Clock
@@ -33,7 +33,7 @@ class HttpEndpoints:
         self, metrics: BrokerMetrics, clock: Clock, listeners: Listeners, failed: asyncio.Event
     ) -> None:
         self._metrics = metrics
-        self._clock = clock
+        self._exposition = Exposition(metrics.registry, clock)
         self._listeners = listeners
         self._failed = failed
         self._services: Services | None = None
@@ -58,7 +58,7 @@ class HttpEndpoints:
 
     async def _metrics_text(self, accept: str) -> HttpReply:
         await self._metrics.refresh()
-        text, content_type = await render(self._metrics.registry, self._clock, accept)
+        text, content_type = await self._exposition.render(accept)
         return HttpReply(text, content_type)
 
     async def _health(self, _accept: str) -> HttpReply:

@@ -1,26 +1,34 @@
 """Writes a registry as text for Prometheus, in small slices on the loop that owns the values.
 
-The text format is that of Prometheus' client library. A broker with 10,000 partitions has about
-100,000 samples; formatting them takes a second. Therefore at most `_SLICE` samples are formatted
-before other callbacks of the loop run. A thread would not be better: it would take the interpreter
-lock for 5 ms at a time.
+The text format is that of Prometheus' client library. It formats what rarely changes, once: the
+comments of a family, and name and labels of each sample. These texts are kept for the next scrape,
+which only formats values. A scrape takes less than half of the time so.
+
+A broker with 10,000 partitions has about 100,000 samples. Therefore at most `_SLICE` samples are
+formatted before other callbacks of the loop run. A thread would not be better: it would take the
+interpreter lock for 5 ms at a time.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from prometheus_client import Metric as Family
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.samples import Exemplar
+from prometheus_client.utils import floatToGoString
 
 from barnabas.runtime import metrics
 from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import QUANTILES, CounterFamily, HistogramFamily, MetricKind, Registry
 
 _SLICE = 50
+_NEW_SLICE = 5
+"""Samples of a slice if their names and labels have to be formatted too."""
+_MAX_FORMATS = 2
 _END = b"# EOF\n"
+_ZERO = b"0.0\n"
 
 _Encoder = Callable[["_Families"], bytes]
 
@@ -35,48 +43,104 @@ class _Families:
         yield self._family
 
 
-async def render(registry: Registry, clock: Clock, accept: str = "") -> tuple[bytearray, str]:
-    """Returns the text of all metrics and its content type.
+class _Known(NamedTuple):
+    """Texts of a family that stay the same: its comments, and its samples before their values."""
 
-    The text grows in place: joining megabytes at the end would block the loop for milliseconds.
+    comments: bytes
+    prefixes: dict["_Key", bytes]
 
-    Parameters:
-        registry: The metrics; this coroutine runs on the loop that owns them.
-        clock: Its monotonic time selects the values of the last minute.
-        accept: The client's Accept header: OpenMetrics or the older text format.
+
+class Exposition:
+    """The metrics of one registry as text; owned by the loop that owns the registry.
+
+    It keeps the texts of the labels of the last scrape in each of the formats used last. Labels
+    that a scrape does not meet, such as those of a deleted topic, are forgotten.
     """
-    encoder: Any
-    encoder, content_type = choose_encoder(accept)
-    text = bytearray()
-    for family in registry.families():
-        samples = family_samples(family, clock.monotonic_ms())
-        chunk = list(islice(samples, _SLICE))
-        text += _text(encoder, family.metric, chunk, first=True)  # also without samples
-        await asyncio.sleep(0)
-        while len(chunk) == _SLICE:
-            chunk = list(islice(samples, _SLICE))
-            if chunk:
-                text += _text(encoder, family.metric, chunk, first=False)
-                await asyncio.sleep(0)
-    if "openmetrics" in content_type:
-        text += _END
-    return text, content_type
 
+    def __init__(self, registry: Registry, clock: Clock) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._formats: dict[str, dict[str, _Known]] = {}
+
+    async def render(self, accept: str = "") -> tuple[bytearray, str]:
+        """Returns the text of all metrics and its content type.
+
+        The text grows in place: joining megabytes at the end would block the loop for milliseconds.
+
+        Parameters:
+            accept: The client's Accept header: OpenMetrics or the older text format.
+        """
+        encoder: Any
+        encoder, content_type = choose_encoder(accept)
+        known = self._formats.pop(content_type, None) or {}
+        self._formats[content_type] = known  # the last one
+        if len(self._formats) > _MAX_FORMATS:
+            del self._formats[next(iter(self._formats))]
+        text, budget = bytearray(), _SLICE
+        for family in self._registry.families():
+            name = family.metric.prometheus_name
+            writer = _FamilyWriter(encoder, family.metric, known.get(name))
+            text += writer.comments
+            for sample in family_samples(family, self._clock.monotonic_ms()):
+                text += writer.line(sample)
+                budget -= 1 if writer.was_known else _SLICE // _NEW_SLICE
+                if budget <= 0:
+                    await asyncio.sleep(0)
+                    budget = _SLICE
+            known[name] = writer.seen
+        if "openmetrics" in content_type:
+            text += _END
+        return text, content_type
+
+
+_Key = tuple[str, tuple[str, ...]]
+"""Name at /metrics and values of the labels."""
 
 _Sample = tuple[str, dict[str, str], float, Exemplar | None]
 """Name at /metrics, labels, value and exemplar."""
 
 
-def _text(
-    encoder: _Encoder, metric: metrics.Metric, samples: Iterable[_Sample], *, first: bool
-) -> bytes:
-    family = Family(metric.prometheus_name, metric.description, metric.kind.value)
-    for name, labels, value, exemplar in samples:
-        family.add_sample(name, labels, value, exemplar=exemplar)
-    text = encoder(_Families(family)).removesuffix(_END)
-    if first:
-        return text
-    return b"".join(line for line in text.splitlines(keepends=True) if not line.startswith(b"# "))
+@lru_cache(maxsize=4096)  # most values of a scrape are those of the last one, such as 0
+def _value(value: float) -> bytes:
+    text: str = floatToGoString(value)  # type: ignore[no-untyped-call]
+    return text.encode() + b"\n"
+
+
+class _FamilyWriter:
+    """Writes the samples of one family during one scrape."""
+
+    def __init__(self, encoder: _Encoder, metric: metrics.Metric, known: _Known | None) -> None:
+        self._encoder = encoder
+        self._metric = metric
+        self._known = known.prefixes if known is not None else {}
+        self._seen: dict[_Key, bytes] = {}
+        self.comments = known.comments if known is not None else self._encoded()
+        self.was_known = True
+        """Whether the last line used a text of an earlier scrape."""
+
+    @property
+    def seen(self) -> _Known:
+        return _Known(self.comments, self._seen)
+
+    def line(self, sample: _Sample) -> bytes:
+        name, labels, value, exemplar = sample
+        if exemplar is not None:  # at most one for each topic
+            return self._encoded(sample)[len(self.comments) :]
+        key = name, tuple(labels.values())
+        prefix = self._known.get(key)
+        self.was_known = prefix is not None
+        if prefix is None:
+            line = self._encoded((name, labels, 0.0, None))[len(self.comments) :]
+            prefix = line.removesuffix(_ZERO)
+        self._seen[key] = prefix
+        return prefix + _value(value)
+
+    def _encoded(self, *samples: _Sample) -> bytes:
+        metric = self._metric
+        family = Family(metric.prometheus_name, metric.description, metric.kind.value)
+        for name, labels, value, exemplar in samples:
+            family.add_sample(name, labels, value, exemplar=exemplar)
+        return self._encoder(_Families(family)).removesuffix(_END)
 
 
 def family_samples(family: metrics.Family, now_ms: int) -> Iterator[_Sample]:

@@ -2,10 +2,11 @@
 
 import asyncio
 
+import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from barnabas.broker.metrics.exposition import render
+from barnabas.broker.metrics.exposition import Exposition
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
 from barnabas.records.builder import BatchBuilder
@@ -29,12 +30,12 @@ async def test_counts_of_topics_appear_by_topic_and_as_a_sum():
     topics = TopicMetrics(registry)
     topics.of("a").messages_in += 3
     topics.of("b").messages_in += 4
-    found = values((await render(registry, VirtualClock()))[0])
+    found = values((await Exposition(registry, VirtualClock()).render())[0])
     name = "kafka_server_brokertopicmetrics_messagesin_total"
     assert found[(name,)] == 7
     assert found[name, ("topic", "a")] == 3
     topics.forget(["a"])
-    found = values((await render(registry, VirtualClock()))[0])
+    found = values((await Exposition(registry, VirtualClock()).render())[0])
     assert found[(name,)] == 7
     assert (name, ("topic", "a")) not in found
 
@@ -46,13 +47,13 @@ async def test_the_exemplar_of_a_topic_is_the_trace_of_one_of_its_records():
     counters.find_trace(batch_with_trace("ab" * 16, "cd" * 8), 5000)
     counters.find_trace(batch_with_trace("not a trace", "x"), 6000)
     assert counters.trace_due_ms > 6000
-    text, _ = await render(registry, VirtualClock(), OPENMETRICS)
+    text, _ = await Exposition(registry, VirtualClock()).render(OPENMETRICS)
     (exemplar,) = (
         s.exemplar for f in parse_openmetrics(text.decode()) for s in f.samples if s.exemplar
     )
     assert exemplar.labels == {"trace_id": "ab" * 16, "span_id": "cd" * 8}
     assert float(exemplar.timestamp) == 5
-    older, _ = await render(registry, VirtualClock())
+    older, _ = await Exposition(registry, VirtualClock()).render()
     assert b"trace_id" not in older  # Prometheus' older format has no exemplars
 
 
@@ -69,7 +70,7 @@ async def test_requests_are_counted_by_version_and_timed():
     meter.served(9, 100, 500_000, 2_000_000)
     meter.started(9, 100, 500_000)
     meter.completed(1_000_000, 5_000_000)
-    text, content_type = await render(registry, VirtualClock(), OPENMETRICS)
+    text, content_type = await Exposition(registry, VirtualClock()).render(OPENMETRICS)
     assert content_type.startswith("application/openmetrics-text")
     found = values(text, parse_openmetrics)
     prefix = "kafka_network_requestmetrics_"
@@ -95,8 +96,35 @@ async def test_a_large_family_is_written_in_slices_and_is_valid_text():
             await asyncio.sleep(0)
 
     other = asyncio.ensure_future(count_turns())
-    text, _ = await render(registry, VirtualClock(), OPENMETRICS)
+    text, _ = await Exposition(registry, VirtualClock()).render(OPENMETRICS)
     other.cancel()
     assert turns >= 10
     assert text.count(b"# TYPE") == 1
     assert sum(values(text, parse_openmetrics).values()) == sum(range(1000))
+
+
+@pytest.mark.parametrize("accept", ["", OPENMETRICS])
+async def test_a_later_scrape_has_the_text_of_a_first_one(accept):
+    registry = Registry()
+    requests, topics = RequestMetrics(registry), TopicMetrics(registry)
+    exposition = Exposition(registry, VirtualClock())
+    requests.of(ApiKey.PRODUCE).served(9, 100, 500_000, 2_000_000)
+    topics.of('quoted "name" \\ and\nlines').messages_in += 3
+    await exposition.render(accept)
+    requests.of(ApiKey.PRODUCE).served(9, 100, 500_000, 2_000_000)
+    requests.of(ApiKey.FETCH).served(12, 100, 500_000, 2_000_000)
+    topics.of("added").messages_in += 10**18
+    again, _ = await exposition.render(accept)
+    first, _ = await Exposition(registry, VirtualClock()).render(accept)
+    assert again == first
+
+
+async def test_labels_of_a_deleted_topic_are_forgotten():
+    registry = Registry()
+    topics = TopicMetrics(registry)
+    exposition = Exposition(registry, VirtualClock())
+    topics.of("deleted").messages_in += 1
+    await exposition.render()
+    topics.forget(["deleted"])
+    await exposition.render()
+    assert "deleted" not in str(exposition._formats)
