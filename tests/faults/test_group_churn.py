@@ -177,19 +177,24 @@ class Churn:
     def finish(self):
         """Wait until everything is committed, then send everybody home."""
         deadline = time.monotonic() + 60
-        while self.committed() < self.sent and time.monotonic() < deadline:
+        while self.uncommitted() and time.monotonic() < deadline:
             self._pause.wait(0.3)
+        left = self.uncommitted()
+        last_events = {member.log_path.stem: member.events()[-4:] for member in self.running}
         while self.running:
             self.remove(kill=False)
-        assert self.committed() == self.sent
+        assert not left, f"not committed (offset, end) by partition: {left}; {last_events}"
 
-    def committed(self):
+    def uncommitted(self):
+        """Committed offset and end of every partition where the two differ."""
         reader = Consumer({"bootstrap.servers": self.broker.bootstrap_servers, "group.id": "g"})
         try:
             wanted = [TopicPartition("t", n) for n in range(PARTITIONS)]
-            return sum(max(one.offset, 0) for one in reader.committed(wanted, 20))
+            found = {one.partition: max(one.offset, 0) for one in reader.committed(wanted, 20)}
         finally:
             reader.close()
+        ends = {n: len(range(n, self.sent, PARTITIONS)) for n in range(PARTITIONS)}
+        return {n: (found[n], ends[n]) for n in ends if found[n] != ends[n]}
 
 
 def check_single_ownership(members):

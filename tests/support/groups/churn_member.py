@@ -2,8 +2,9 @@
 
 Usage: python group_churn_member.py BOOTSTRAP GROUP TOPIC PROTOCOL LOGFILE
 Events: assigned (generation, member, partitions); revoked, lost (partitions); read, committed
-(partition, offset).
-Offsets are committed after reading, so that a killed member's records are read again.
+(partition, offset); commit failed (reason).
+Offsets are committed after reading, so that a killed member's records are read again. A commit
+that a rebalance made fail is repeated: the member may keep the partition and get no further record.
 """
 
 import json
@@ -12,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException
 
 
 def main(bootstrap, group, topic, protocol, log_path):
@@ -54,12 +55,13 @@ def run(member, topic, log, stop):
         on_revoke=lambda _c, found: tell("revoked", partitions=partitions(found)),
         on_lost=lambda _c, found: tell("lost", partitions=partitions(found)),
     )
+    all_committed = True
     while not stop:
         messages = [one for one in member.consume(100, 0.1) if one.error() is None]
         for one in messages:
             tell("read", partition=one.partition(), offset=one.offset())
-        if messages:
-            commit(member, tell)
+        if messages or not all_committed:
+            all_committed = commit(member, tell)
     member.close()
 
 
@@ -71,12 +73,17 @@ def generation(member):
 
 
 def commit(member, tell):
+    """Commit everything read of the assigned partitions; False if that must be tried again."""
     try:
-        for one in member.commit(asynchronous=False):
-            if one.error is None and one.offset >= 0:  # else nothing was read of it
-                tell("committed", partition=one.partition, offset=one.offset)
-    except KafkaException:
-        pass  # a rebalance happened meanwhile; the new owner reads the records again
+        done = member.commit(asynchronous=False)
+    except KafkaException as error:
+        # NO_OFFSET: the partitions were revoked; their new owner reads the records again.
+        tell("commit failed", reason=str(error))
+        return error.args[0].code() == KafkaError._NO_OFFSET
+    for one in done:
+        if one.error is None and one.offset >= 0:  # else nothing was read of it
+            tell("committed", partition=one.partition, offset=one.offset)
+    return all(one.error is None for one in done)
 
 
 if __name__ == "__main__":
