@@ -130,4 +130,4 @@ def run_on_terminal(command, environment):
             break
         shown += piece
     os.close(leader)
-    return shown.decode(), process.wait(30)
+    return shown.decode(), process.wait(60)

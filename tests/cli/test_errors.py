@@ -203,7 +203,7 @@ def test_ctrl_c_and_a_closed_pipe(broker, topic_name):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, b"")
 
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -212,7 +212,7 @@ def test_ctrl_c_and_a_closed_pipe(broker, topic_name):
     broker.produce(topic_name, "more", "and more")
     assert process.stderr.read() == b""
     process.stderr.close()
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
 
 
 def test_help_is_fast_and_has_examples(cli):

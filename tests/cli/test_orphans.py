@@ -24,8 +24,8 @@ def kill_and_wait(process):
     """SIGKILL a command; its descendants have to end by themselves."""
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
-    process.communicate(timeout=30)
-    _, alive = psutil.wait_procs(children, timeout=30)
+    process.communicate(timeout=60)
+    _, alive = psutil.wait_procs(children, timeout=60)
     for child in alive:
         child.kill()
     return len(children), alive

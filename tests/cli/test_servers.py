@@ -30,7 +30,7 @@ def test_a_broker_from_a_properties_file(tmp_path, number, code):
             assert admin.create_topic("t").partitions == 3
     finally:
         process.send_signal(number)
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (code, "")
 
 
@@ -44,7 +44,7 @@ def test_kafka_server_start(tmp_path):
             assert admin.create_topic("t").partitions == 3
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert process.returncode == 0
 
 
@@ -88,7 +88,7 @@ def test_zookeeper(tmp_path, cli):
         assert "is a ZooKeeper server, not a broker" in ran.err
     finally:
         process.terminate()
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (0, "")
 
 

@@ -34,7 +34,7 @@ def read(address, topic, group, count):
     for member in members:
         member.subscribe([topic])
     values = set()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     shares = []
     while time.monotonic() < deadline:
         for member in members:

@@ -28,7 +28,7 @@ async def read_back(broker, topic, count):
     )
     await consumer.start()
     consumer.assign([TopicPartition(topic, 0)])
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         seen = [await consumer.getone() for _ in range(count)]
     await consumer.stop()
     return [(item.key, item.value, list(item.headers), item.timestamp) for item in seen]

@@ -30,7 +30,7 @@ def broker():
 
 
 def pushed(broker):
-    with urllib.request.urlopen(broker.http_url + "/metrics", timeout=10) as reply:
+    with urllib.request.urlopen(broker.http_url + "/metrics", timeout=60) as reply:
         families = text_string_to_metric_families(reply.read().decode())
         return {
             (sample.labels["client_id"], sample.labels["metric"])
@@ -40,7 +40,7 @@ def pushed(broker):
         }
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "the condition did not become true"

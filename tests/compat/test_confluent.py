@@ -71,9 +71,9 @@ def test_watermarks_and_offsets_by_time(broker, topic_name, records):
     produce(broker, topic_name, records)
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "unused"})
     partition = TopicPartition(topic_name, 0)
-    assert consumer.get_watermark_offsets(partition, timeout=10) == (0, len(records))
+    assert consumer.get_watermark_offsets(partition, timeout=60) == (0, len(records))
     asked = TopicPartition(topic_name, 0, 1_700_000_001_005)
-    assert consumer.offsets_for_times([asked], timeout=10)[0].offset == 10
+    assert consumer.offsets_for_times([asked], timeout=60)[0].offset == 10
     consumer.close()
 
 
@@ -82,7 +82,7 @@ def test_topics_partitions_and_configs_by_the_admin_client(broker, topic_name):
     created = NewTopic(topic_name, 2, 1, config={"retention.ms": "1234567"})
     admin.create_topics([created])[topic_name].result(10)
     admin.create_partitions([NewPartitions(topic_name, 5)])[topic_name].result(10)
-    assert len(admin.list_topics(topic_name, timeout=10).topics[topic_name].partitions) == 5
+    assert len(admin.list_topics(topic_name, timeout=60).topics[topic_name].partitions) == 5
     resource = ConfigResource(ResourceType.TOPIC, topic_name)
     configs = admin.describe_configs([resource])[resource].result(10)
     assert configs["retention.ms"].value == "1234567"
@@ -98,5 +98,5 @@ def test_records_are_deleted_up_to_an_offset(broker, topic_name, records):
     done = admin.delete_records([partition])
     assert next(iter(done.values())).result(10).low_watermark == 7
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "unused"})
-    assert consumer.get_watermark_offsets(TopicPartition(topic_name, 0), timeout=10)[0] == 7
+    assert consumer.get_watermark_offsets(TopicPartition(topic_name, 0), timeout=60)[0] == 7
     consumer.close()

@@ -61,7 +61,7 @@ class Member:
         if self._process.poll() is None:
             self._process.send_signal(number)
         try:
-            self._process.wait(20)
+            self._process.wait(60)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

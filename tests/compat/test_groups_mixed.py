@@ -125,7 +125,7 @@ class AiokafkaMember:
     def close(self):
         self._call(self._consumer.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(20)
+        self._thread.join(60)
         self._loop.close()
 
 

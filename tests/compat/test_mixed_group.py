@@ -188,7 +188,7 @@ def test_four_libraries_share_a_topic(topic_name, ours_first):
         with Producer(bootstrap_servers=address) as producer:
             for number in range(240):
                 producer.send(topic_name, b"%d" % number, partition=number % PARTITIONS)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while sum(_count(member) for member in members) < 241:
             assert time.monotonic() < deadline
             threading.Event().wait(0.05)

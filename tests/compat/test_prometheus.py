@@ -49,7 +49,7 @@ def promtool(*arguments, stdin=None):
 def test_promtool_accepts_the_text_and_the_rules():
     with Broker(in_memory=True, config={"http.listener": "0"}) as broker:
         broker.produce(broker.topic(), "one")
-        with urllib.request.urlopen(broker.http_url + "/metrics", timeout=10) as reply:
+        with urllib.request.urlopen(broker.http_url + "/metrics", timeout=60) as reply:
             text = reply.read()
     checked = promtool("check", "metrics", stdin=text)
     lines = [line for line in checked.stdout.decode().splitlines() if line]

@@ -92,7 +92,7 @@ class Member:
 
     def kill(self):
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(60)
         self.killed_at = self.gone_at = time.monotonic()
 
     def leave(self):

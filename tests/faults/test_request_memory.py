@@ -44,7 +44,7 @@ def limited_broker(tmp_path):
         yield process, (host, int(port)), tmp_path / "stderr"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         process.stdout.close()
 
 

@@ -81,7 +81,7 @@ def code_of(results, item):
     return results.errors[item].code
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     """Wait for a change to be seen by the broker that is asked: Kafka's brokers learn it later."""
     pause, result = threading.Event(), condition()
     for _ in range(int(seconds / 0.05)):

@@ -71,9 +71,9 @@ async def test_stopping_answers_those_who_wait(start, connect):
     correlation = peer.send(fetch_request("t", 0, max_wait_ms=30_000), 11)
     await until(lambda: len(broker.services.fetch_purgatory) == 1)
     stopping = asyncio.create_task(broker.stop())
-    response = await peer.receive(1, 11, correlation, timeout=2)
+    response = await peer.receive(1, 11, correlation, timeout=20)
     assert response.responses[0].partitions[0].error_code == 0
-    await asyncio.wait_for(stopping, 5)
+    await asyncio.wait_for(stopping, 20)
     assert await peer.is_closed()
 
 
@@ -144,9 +144,9 @@ def test_up_listens_and_stops_on_a_signal(tmp_path, number, code):
     with up("--data-dir", tmp_path) as process:
         line = process.stdout.readline()
         assert line.startswith("listening on localhost:")
-        with socket.create_connection(("localhost", int(line.rpartition(":")[2])), timeout=5):
+        with socket.create_connection(("localhost", int(line.rpartition(":")[2])), timeout=60):
             process.send_signal(number)
-            assert process.wait(10) == code
+            assert process.wait(60) == code
     assert (tmp_path / ".kafka_cleanshutdown").exists()
 
 
@@ -154,7 +154,7 @@ def test_up_says_which_port_is_taken_and_what_to_do(tmp_path):
     with socket.create_server(("localhost", 0)) as taken:
         port = taken.getsockname()[1]
         with up("--port", str(port), "--data-dir", tmp_path) as process:
-            _, complaint = process.communicate(timeout=20)
+            _, complaint = process.communicate(timeout=60)
     assert process.returncode == 1
     assert f"port {port} is in use" in complaint
     assert f"try port {port + 1}" in complaint
@@ -164,7 +164,7 @@ def test_up_says_which_port_is_taken_and_what_to_do(tmp_path):
 @pytest.mark.parametrize("options", [["-X", "num.partition=1"], ["-X", "x"], ["--port", "70000"]])
 def test_up_refuses_bad_options(tmp_path, options):
     with up("--data-dir", tmp_path, *options) as process:
-        _, complaint = process.communicate(timeout=20)
+        _, complaint = process.communicate(timeout=60)
     assert process.returncode == 2
     assert "Traceback" not in complaint
 

@@ -35,7 +35,7 @@ def rises(broker, before, name, **labels):
 
 def take(consumer, count):
     """Polls until so many records have arrived."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while count > 0 and time.monotonic() < deadline:
         count -= sum(len(records) for records in consumer.poll(1).values())
     assert count <= 0, f"{count} records have not arrived"

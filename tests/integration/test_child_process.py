@@ -28,8 +28,8 @@ def test_a_killed_parent_takes_its_child_along(way):
     assert parent.stdout.readline() == b"up\n"
     children = psutil.Process(parent.pid).children(recursive=True)
     parent.kill()
-    parent.communicate(timeout=30)
-    _, alive = psutil.wait_procs(children, timeout=30)
+    parent.communicate(timeout=60)
+    _, alive = psutil.wait_procs(children, timeout=60)
     assert children
     assert alive == []
 
@@ -49,18 +49,18 @@ def test_the_end_of_the_thread_that_asked_changes_nothing(way):
         assert child.stdout.readline() == b"up\n"
         assert child.poll() is None
         child.terminate()
-        assert child.wait(30) in (-signal.SIGTERM, 128 + signal.SIGTERM)
+        assert child.wait(60) in (-signal.SIGTERM, 128 + signal.SIGTERM)
 
 
 @WAYS
 def test_the_exit_code_is_the_commands(way):
     with spawn([sys.executable, "-c", "raise SystemExit(7)"], way=way) as child:
-        assert child.wait(30) == 7
+        assert child.wait(60) == 7
 
 
 @WAYS
 def test_a_missing_program_is_told(way):
     with spawn(["/no/such/program"], way=way, stderr=subprocess.PIPE) as child:
-        _, errors = child.communicate(timeout=30)
+        _, errors = child.communicate(timeout=60)
     assert child.returncode == 127
     assert b"/no/such/program: No such file" in errors

@@ -29,7 +29,7 @@ def settings(broker, **more):
     return {"bootstrap_servers": broker.bootstrap_servers, "client_id": "measured", **more}
 
 
-def wait_for(condition, seconds=20):
+def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "the condition did not become true"

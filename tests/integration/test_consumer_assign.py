@@ -39,7 +39,7 @@ def fill(broker, topic, count, partition=0, **more):
             producer.send(topic, b"v%d" % number, key=b"k%d" % number, partition=partition)
 
 
-def read(consumer, count, seconds=10.0):
+def read(consumer, count, seconds=60.0):
     records = []
     while len(records) < count:
         polled = consumer.poll(seconds)

@@ -95,7 +95,7 @@ def make(kafka, **more):
 
 async def read(consumer, count):
     offsets = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(offsets) < count:
             found = await consumer.poll(5)
             offsets += [record.offset for records in found.values() for record in records]

@@ -148,7 +148,7 @@ def test_work_is_finished_before_its_partition_goes(broker, filled):
     stops = [threading.Event(), threading.Event()]
     threads = [threading.Thread(target=run, args=(stop,), daemon=True) for stop in stops]
     threads[0].start()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while len(counts) < 40:
         threading.Event().wait(0.01)
         assert time.monotonic() < deadline
@@ -158,7 +158,7 @@ def test_work_is_finished_before_its_partition_goes(broker, filled):
         assert time.monotonic() < deadline
     for stop, thread in zip(stops, threads, strict=True):
         stop.set()
-        thread.join(20)
+        thread.join(60)
     assert set(counts.values()) == {1}
 
 

@@ -107,7 +107,7 @@ def test_a_consumer_ends_after_the_record_at_hand(broker, topic_name, start, kin
     process = start(PROGRAMS[kind])
     assert process.stdout.readline() == "begin\n"
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=40)
+    out, err = process.communicate(timeout=60)
     lines = ["begin", *out.splitlines()]
     assert process.returncode == 0, err
     assert "Traceback" not in err
@@ -127,7 +127,7 @@ with barnabas.graceful(), barnabas.Producer(settings_of_producer, linger_ms=6000
     process = start(program)
     assert process.stdout.readline() == "sent\n"
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=40)
+    process.communicate(timeout=60)
     assert process.returncode == 143
     with Consumer(bootstrap_servers=broker.bootstrap_servers) as consumer:
         assert consumer.end_offsets([(topic_name, 0)]) == {TopicPartition(topic_name, 0): 101}

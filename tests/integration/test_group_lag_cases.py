@@ -28,7 +28,7 @@ def admin(broker):
 
 
 def lag(broker, group):
-    with urllib.request.urlopen(broker.http_url + "/status", timeout=10) as reply:
+    with urllib.request.urlopen(broker.http_url + "/status", timeout=60) as reply:
         return json.load(reply)["groups"].get(group)
 
 

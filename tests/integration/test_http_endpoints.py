@@ -29,7 +29,7 @@ def broker():
 
 def get(broker, path):
     try:
-        with urllib.request.urlopen(broker.http_url + path, timeout=10) as reply:
+        with urllib.request.urlopen(broker.http_url + path, timeout=60) as reply:
             return reply.status, reply.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
@@ -76,7 +76,7 @@ def test_the_broker_is_healthy_and_ready(broker):
     assert get(broker, "/nothing")[0] == 404
     request = urllib.request.Request(broker.http_url + "/metrics", data=b"x", method="POST")
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=10)
+        urllib.request.urlopen(request, timeout=60)
     refused.value.close()
     assert (refused.value.code, refused.value.headers["Allow"]) == (405, "GET, HEAD")
 
@@ -142,7 +142,7 @@ def test_the_trace_of_a_record_is_an_exemplar_of_its_topic(broker):
     request = urllib.request.Request(
         broker.http_url + "/metrics", headers={"Accept": "application/openmetrics-text"}
     )
-    with urllib.request.urlopen(request, timeout=10) as reply:
+    with urllib.request.urlopen(request, timeout=60) as reply:
         families = parse_openmetrics(reply.read().decode())
         found = [s.exemplar.labels for f in families for s in f.samples if s.exemplar]
     assert {"trace_id": trace_id, "span_id": "b7ad6b7169203331"} in found

@@ -146,7 +146,7 @@ def test_serializers_interceptors_and_callbacks(broker, producer_of, topic_name)
     )
     called = threading.Event()
     producer.send(topic_name, {"n": 1}, "key", on_delivery=lambda *_: called.set()).result(10)
-    assert called.wait(5)
+    assert called.wait(60)
     record = read_all(broker, topic_name)[0]
     assert (record.key, record.value) == (b"key", b'{"n": 1}')
     assert heard == [(b'{"n": 1}', 0, None)]

@@ -25,7 +25,7 @@ SETTINGS = {
     "offsets.topic.replication.factor": 1,
     "controlled.shutdown.enable": False,
 }
-PATIENCE_S = 45
+PATIENCE_S = 90
 
 
 async def test_a_reader_at_a_follower_does_not_wait_for_the_next_record(tmp_path):

@@ -58,7 +58,7 @@ class Program:
     def interrupt(self):
         self._process.send_signal(signal.SIGINT)
         with self._process:
-            code = self._process.wait(30)
+            code = self._process.wait(60)
             self._reader.join()
             return code, self._process.stderr.read()
 

@@ -159,7 +159,7 @@ def listening(serve):
                 except OSError:
                     return
                 with peer:
-                    peer.settimeout(2)
+                    peer.settimeout(60)
                     try:
                         serve(peer)
                     except OSError:

@@ -27,7 +27,7 @@ def _healthy(broker):
     broker.heal()
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     pause = threading.Event()
     for _ in range(int(seconds / 0.02)):
         if condition():

@@ -52,7 +52,7 @@ async def ends(peer, partition=0):
 
 async def end_of_other_connections(broker):
     """Waits until the broker has only the connection of `peer`."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(broker._listeners.connections("PLAINTEXT")) > 1:
             await asyncio.sleep(0.01)
 
@@ -86,7 +86,7 @@ async def test_markers_do_not_wait_for_those_of_other_transactions(broker_app, p
 
     writer.write = write
     numbers = [peer.send(marker(txn), 1), peer.send(marker(txn), 1)]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(waiting) < len(numbers):
             await asyncio.sleep(0.01)
     for answer in reversed(waiting):
@@ -107,7 +107,7 @@ async def test_brokers_adding_partitions_do_not_wait_for_each_other(broker_app, 
     one = AddPartitionsToTxnTransaction("x", txn.producer_id, txn.epoch, False, topics)
     request = AddPartitionsToTxnRequest([one])
     numbers = [peer.send(request, 5), peer.send(request, 5)]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while len(waiting) < len(numbers):
             await asyncio.sleep(0.01)
     for answer in waiting:

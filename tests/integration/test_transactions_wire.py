@@ -137,12 +137,12 @@ async def test_waiting_reader_is_woken_by_the_marker(broker_app, ready, txn, con
     await txn.add("t")
     await txn.write("t", b"a")
     waiting = asyncio.create_task(
-        fetch(reader, "t", 0, isolation_level=COMMITTED, max_wait_ms=8000)
+        fetch(reader, "t", 0, isolation_level=COMMITTED, max_wait_ms=90_000)
     )
     await until(lambda: len(broker_app.services.fetch_purgatory) == 1)
     assert not waiting.done()
     await txn.end(commit=True)
-    answer = await asyncio.wait_for(waiting, 7)  # before the end of its own wait
+    answer = await asyncio.wait_for(waiting, 60)  # before the end of its own wait
     assert [r.value for r in decode_records(answer.records, "t", 0).records] == [b"a"]
 
 

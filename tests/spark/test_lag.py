@@ -123,7 +123,7 @@ def is_marked(broker, topic, query):
     return mark is not None and bool(mark.ids_at(read(json.loads(query.start))))
 
 
-def wait_for(condition, seconds=40):
+def wait_for(condition, seconds=90):
     pause = threading.Event()
     for _ in range(int(seconds / 0.05)):
         if condition():

@@ -50,7 +50,7 @@ def plain(broker, topic):
     return [(r.partition, r.offset, r.value) for r in broker.records(topic)]
 
 
-def wait_for(condition, seconds=40):
+def wait_for(condition, seconds=90):
     pause = threading.Event()
     for _ in range(int(seconds / 0.05)):
         if condition():

@@ -99,7 +99,7 @@ async def test_rebalances_name_members_that_joined_and_left(api, broker, records
             config, auto_offset_reset="earliest", client_id=client, group_protocol=protocol
         ) as consumer:
             consumer.subscribe([records])
-            assert consumer.wait_for_assignment(timeout=10)
+            assert consumer.wait_for_assignment(timeout=60)
     status, body = await api("GET", f"/groups/{name}/rebalances")
     assert (status, body["complete"]) == (200, True)
     joined = [member for item in body["items"] for member in item["joined"]]

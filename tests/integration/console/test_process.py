@@ -29,7 +29,7 @@ def test_memory_port_and_ctrl_c(broker, capsys):
         assert f"port {port} is in use; try --port {int(port) + 1}" in capsys.readouterr().err
         running.process.send_signal(signal.SIGINT)
         running.process.send_signal(signal.SIGTERM)  # as `barnabas up --console` does
-        assert running.process.wait(20) == 130
+        assert running.process.wait(60) == 130
     finally:
         running.stop()
     assert running.errors == ""

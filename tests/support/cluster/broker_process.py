@@ -35,13 +35,13 @@ class BrokerProcess:
 
     def kill(self):
         self._process.send_signal(signal.SIGKILL)
-        assert self._process.wait(10) == -signal.SIGKILL
+        assert self._process.wait(60) == -signal.SIGKILL
         self._process.stdout.close()
         self.kills += 1
 
     def stop(self):
         self._process.terminate()
-        code = self._process.wait(30)
+        code = self._process.wait(60)
         self._process.stdout.close()
         return code
 

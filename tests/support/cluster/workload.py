@@ -175,7 +175,7 @@ class ConfluentWriter(Writer):
 
 def stored(cluster, topic):
     """(partition, value) to offset in order of storing."""
-    return [(r.partition, r.value, r.offset) for r in cluster.records(topic, timeout=20)]
+    return [(r.partition, r.value, r.offset) for r in cluster.records(topic, timeout=60)]
 
 
 def judge(cluster, topic, writers):
@@ -215,7 +215,7 @@ def _reordered(found):
     return count
 
 
-def replicas_differ(cluster, topic, partitions, timeout=20.0, brokers=None):
+def replicas_differ(cluster, topic, partitions, timeout=60.0, brokers=None):
     """Partitions whose replicas do not become equal byte for byte; looks at the files."""
     holders = [b for b in cluster.brokers.values() if brokers is None or b.broker_id in brokers]
     deadline = time.monotonic() + timeout
@@ -238,7 +238,7 @@ def leaders(cluster, topic):
     """Returns descriptions by partition number; the broker may not have a new topic yet."""
     for _ in range(100):
         try:
-            description = cluster.admin.describe_topic(topic, timeout=20)
+            description = cluster.admin.describe_topic(topic, timeout=60)
         except BrokerError as error:
             if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 raise

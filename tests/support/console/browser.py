@@ -8,7 +8,7 @@ PICTURES = Path(__file__).parents[3] / "build" / "console"
 WIDE = (1280, 900)
 NARROW = (400, 800)
 MAX_HEIGHT = 2400
-WAIT_S = 30
+WAIT_S = 60
 
 
 class Browser:

@@ -39,15 +39,15 @@ class ConsoleProcess:
             data=None if body is None else json.dumps(body).encode(),
             headers={"content-type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=60) as response:
             content = response.read()
         return json.loads(content) if content else None
 
     def stop(self):
         """Ends the process; fails if it has written a traceback."""
         self.process.terminate()
-        self.process.wait(20)
-        self._drain.join(5)
+        self.process.wait(60)
+        self._drain.join(60)
         self.process.stdout.close()
         self.process.stderr.close()
         assert "Traceback" not in self.errors, self.errors

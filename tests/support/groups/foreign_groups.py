@@ -63,7 +63,7 @@ class ConfluentMember:
         self._consumer.close()
 
 
-def settle(members, partitions, timeout=30):
+def settle(members, partitions, timeout=60):
     """Polls until every partition has exactly one owner and every member has a partition."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
@@ -77,7 +77,7 @@ def settle(members, partitions, timeout=30):
     raise AssertionError(f"not settled after {timeout} s: {owned}")
 
 
-def read_all(members, count, timeout=30):
+def read_all(members, count, timeout=60):
     """Poll until `count` different records have been seen."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:

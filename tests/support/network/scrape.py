@@ -11,7 +11,7 @@ class Scrape:
     """The samples of one reading of /metrics."""
 
     def __init__(self, url):
-        with urllib.request.urlopen(url + "/metrics", timeout=10) as reply:
+        with urllib.request.urlopen(url + "/metrics", timeout=60) as reply:
             families = text_string_to_metric_families(reply.read().decode())
         self.samples = [sample for family in families for sample in family.samples]
 
@@ -25,7 +25,7 @@ class Scrape:
         return sum(found) if found else None
 
 
-def wait_for_metric(url, name, wanted, timeout_s=20.0, **labels):
+def wait_for_metric(url, name, wanted, timeout_s=60.0, **labels):
     """Reads until `wanted(value)` is true, and returns the value."""
     end = time.monotonic() + timeout_s
     while True:

@@ -15,7 +15,7 @@ class TcpProxy:
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="tcp-proxy", daemon=True)
         self._thread.start()
-        self._ready.wait(10)
+        assert self._ready.wait(60)
 
     def cut(self):
         """Drops all bytes from now on, in both directions."""

@@ -13,7 +13,7 @@ import confluent_kafka
 
 RECORDS_PER_TRANSACTION = 50
 POLL_SECONDS = 0.1
-TIMEOUT_SECONDS = 30
+TIMEOUT_SECONDS = 60
 
 
 class Copier(threading.Thread):

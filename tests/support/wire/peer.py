@@ -21,7 +21,7 @@ class WirePeer:
     async def connect(cls, port, host="127.0.0.1"):
         return cls(*await asyncio.open_connection(host, port, limit=1 << 27))
 
-    async def call(self, request, version, *, timeout=10):
+    async def call(self, request, version, *, timeout=60):
         correlation = self.send(request, version)
         return await self.receive(request.API_KEY, version, correlation, timeout=timeout)
 
@@ -31,7 +31,7 @@ class WirePeer:
         self.writer.write(b"".join(bytes(part) for part in encode_request(header, request)))
         return self._correlation
 
-    async def receive(self, api_key, version, correlation, *, timeout=10):
+    async def receive(self, api_key, version, correlation, *, timeout=60):
         frame = memoryview(await asyncio.wait_for(self.receive_frame(), timeout))
         answered, position = decode_response_header(frame, api_key, version)
         assert answered == correlation
@@ -41,7 +41,7 @@ class WirePeer:
         (size,) = struct.unpack(">i", await self.reader.readexactly(4))
         return await self.reader.readexactly(size)
 
-    async def is_closed(self, timeout=30):
+    async def is_closed(self, timeout=60):
         """Whether the broker closes the connection without a further byte."""
         try:
             return await asyncio.wait_for(self.reader.read(1), timeout) == b""
