@@ -15,7 +15,7 @@ def hostile(broker, topic_name):
     broker.topic(topic_name)
     group = f"{topic_name}{RED}"
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
-        producer.send(topic_name, f"{RED}v\x9b2J".encode(), RED.encode()).result(10)
+        producer.send(topic_name, f"{RED}v\x9b2J".encode(), RED.encode()).result(60)
     settings = {
         "bootstrap.servers": broker.bootstrap_servers,
         "group.id": group,

@@ -17,7 +17,7 @@ def hanging(broker, topic_name):
     producer = Producer(settings)
     producer.init_transactions()
     producer.begin_transaction()
-    producer.send(topic_name, b"a").result(10)
+    producer.send(topic_name, b"a").result(60)
     yield topic_name
     producer.close(0)
 

@@ -100,7 +100,7 @@ def test_our_clients_push_their_metrics(broker):
         barnabas.Admin(client_id="own-admin", **common) as admin,
     ):
         consumer.subscribe([topic])
-        producer.send(topic, b"x").result(10)
+        producer.send(topic, b"x").result(60)
         admin.list_topics()
         assert producer.client_instance_id() == producer.client_instance_id()
         wanted = {

@@ -80,14 +80,14 @@ def test_watermarks_and_offsets_by_time(broker, topic_name, records):
 def test_topics_partitions_and_configs_by_the_admin_client(broker, topic_name):
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     created = NewTopic(topic_name, 2, 1, config={"retention.ms": "1234567"})
-    admin.create_topics([created])[topic_name].result(10)
-    admin.create_partitions([NewPartitions(topic_name, 5)])[topic_name].result(10)
+    admin.create_topics([created])[topic_name].result(60)
+    admin.create_partitions([NewPartitions(topic_name, 5)])[topic_name].result(60)
     assert len(admin.list_topics(topic_name, timeout=60).topics[topic_name].partitions) == 5
     resource = ConfigResource(ResourceType.TOPIC, topic_name)
-    configs = admin.describe_configs([resource])[resource].result(10)
+    configs = admin.describe_configs([resource])[resource].result(60)
     assert configs["retention.ms"].value == "1234567"
     assert configs["cleanup.policy"].value == "delete"
-    admin.delete_topics([topic_name])[topic_name].result(10)
+    admin.delete_topics([topic_name])[topic_name].result(60)
     assert topic_name not in admin.list_topics(timeout=10).topics
 
 
@@ -96,7 +96,7 @@ def test_records_are_deleted_up_to_an_offset(broker, topic_name, records):
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     partition = TopicPartition(topic_name, 0, 7)
     done = admin.delete_records([partition])
-    assert next(iter(done.values())).result(10).low_watermark == 7
+    assert next(iter(done.values())).result(60).low_watermark == 7
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "unused"})
     assert consumer.get_watermark_offsets(TopicPartition(topic_name, 0), timeout=60)[0] == 7
     consumer.close()

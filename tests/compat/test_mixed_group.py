@@ -177,7 +177,7 @@ def test_four_libraries_share_a_topic(topic_name, ours_first):
     with Broker({"num.partitions": PARTITIONS}) as broker:
         address = broker.bootstrap_servers
         with Producer(bootstrap_servers=address) as producer:
-            producer.send(topic_name, b"first").result(10)
+            producer.send(topic_name, b"first").result(60)
         kinds = [Confluent, KafkaPython, Aiokafka]
         kinds.insert(0 if ours_first else 3, ours)
         members = []

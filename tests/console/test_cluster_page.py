@@ -94,7 +94,7 @@ def test_a_client_that_pushes_metrics_and_its_values(chromium):
         console = ConsoleProcess(servers, "--metrics-url", broker.http_url)
         try:
             with Producer(bootstrap_servers=servers, client_id="pushing") as producer:
-                producer.send(broker.topic(), b"x").result(10)
+                producer.send(broker.topic(), b"x").result(60)
                 name = "kafka_client_telemetry"
                 wait_for_metric(broker.http_url, name, lambda _: True, client_id="pushing")
                 page = Browser(chromium, console.url)

@@ -38,7 +38,7 @@ def shop(admin, broker):
     writer.start()
     yield
     ended.set()
-    writer.join(10)
+    writer.join(60)
 
 
 def _write(settings, ended):
@@ -50,10 +50,8 @@ def _write(settings, ended):
 
 def points(browser):
     """Returns the number of points in the first chart of the page."""
-    return browser.driver.execute_script(
-        "const id = document.querySelector('main .nicegui-echart').id.slice(1);"
-        "return getElement(id).chart.getOption().series[0].data.length"
-    )
+    chart = browser.chart()
+    return len(chart["series"][0].get("data", ())) if chart and chart["series"] else 0
 
 
 def test_rates_are_drawn_while_the_overview_is_open(browser, shop):
@@ -70,7 +68,8 @@ def test_the_list_of_topics_has_rates_groups_and_lag(browser, shop):
 
     def has_lag():
         browser.click("Refresh")
-        row = next(line for line in browser.text.splitlines() if line.startswith("orders"))
+        lines = browser.text.splitlines()
+        row = next((line for line in lines if line.startswith("orders")), "")
         return len(row.split()) > 6 and row.split()[6] not in ("-", "0")
 
     browser.wait(has_lag, SAMPLES_S)

@@ -84,10 +84,8 @@ def test_a_running_pipeline_shows_its_batches_and_topology(browser, broker, pipe
 
 
 def phases(browser):
-    return browser.driver.execute_script(
-        "const id = document.querySelector('main .nicegui-echart').id.slice(1);"
-        "return getElement(id).chart.getOption().yAxis[0].data"
-    )
+    chart = browser.chart()
+    return chart["yAxis"][0].get("data", ()) if chart and chart["yAxis"] else ()
 
 
 def test_the_query_is_a_group_of_type_spark(browser, pipeline):

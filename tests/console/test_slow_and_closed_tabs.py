@@ -4,7 +4,7 @@ import pytest
 from support.console.browser import Browser
 from support.console.process import ConsoleProcess
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(300)
 PATHS = (
     "/",
     "/topics",

@@ -127,8 +127,9 @@ def test_an_unknown_topic_is_an_error_with_its_name(browser):
 
 def _brush_is_active(browser):
     return browser.driver.execute_script(
-        "const id = document.querySelector('main .nicegui-echart').id.slice(1);"
-        "const chart = getElement(id).chart;"
+        "const found = document.querySelector('main .nicegui-echart');"
+        "const element = found && getElement(found.id.slice(1));"
+        "const chart = element && element.chart;"
         "const model = chart && chart.getModel() && chart.getModel().getComponent('brush');"
         "return Boolean(model && model.brushType === 'lineX' && model.brushOption.brushType);"
     )

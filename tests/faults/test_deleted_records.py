@@ -17,7 +17,7 @@ def test_deleted_records_stay_deleted(tmp_path):
         with Admin(config) as admin, Producer(config) as producer:
             admin.create_topic("t", 1)
             for _ in range(10):
-                producer.send("t", b"x", partition=0).result(20)
+                producer.send("t", b"x", partition=0).result(60)
             assert admin.delete_records({TOPIC_PARTITION: 7})[TOPIC_PARTITION] == 7
         broker.kill()
         broker.start()

@@ -31,7 +31,7 @@ def test_consumers_read_everything_but_the_missing_segment(tmp_path, capfd, clea
         assert consumed(config) == [n for n in range(RECORDS) if not start <= n < end]
         assert consumed(config, first=start + 1)[0] == end
         with Producer(config) as producer:
-            assert producer.send("t", b"next", partition=0).result(20).offset == RECORDS
+            assert producer.send("t", b"next", partition=0).result(60).offset == RECORDS
     assert capfd.readouterr().err.count(f"offsets {start} to {end - 1} are missing") == 1
 
 

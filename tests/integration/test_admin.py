@@ -401,7 +401,7 @@ def test_transactions_are_seen_and_fenced(admin, broker, topic):
     with Producer(config) as producer:
         producer.init_transactions()
         producer.begin_transaction()
-        producer.send(topic, b"v", partition=0).result(10)
+        producer.send(topic, b"v", partition=0).result(60)
         listing = next(each for each in admin.list_transactions() if each.transactional_id == name)
         assert listing.state == "Ongoing"
         described = admin.describe_transactions([name])[name]

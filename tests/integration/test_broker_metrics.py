@@ -178,10 +178,10 @@ def test_transactions(broker):
         producer.send(topic, b"kept")
         producer.commit_transaction()
         producer.begin_transaction()
-        producer.send(topic, b"dropped").result(10)
+        producer.send(topic, b"dropped").result(60)
         producer.abort_transaction()
         producer.begin_transaction()
-        producer.send(topic, b"open").result(10)
+        producer.send(topic, b"open").result(60)
         with Producer(**settings) as successor:
             successor.init_transactions()
         rises(broker, before, "barnabas_transactions_aborted_total", cause="new producer")

@@ -48,7 +48,7 @@ def test_buffer_sizes_are_set(broker, client, host):
 
 def test_without_sizes_the_system_decides(broker):
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
-        producer.send(broker.topic(), b"x").result(10)
+        producer.send(broker.topic(), b"x").result(60)
         assert (20_000, 30_000) not in buffers(broker)
 
 
@@ -67,7 +67,7 @@ def test_canonical_names(broker):
         "client.dns.lookup": "resolve_canonical_bootstrap_servers_only",
     }
     with Producer(settings) as producer:
-        producer.send(broker.topic(), b"x").result(10)
+        producer.send(broker.topic(), b"x").result(60)
     expected = Address(socket.getfqdn("127.0.0.1"), 1)
     assert canonical_addresses([Address("127.0.0.1", 1)]) == [expected]
     with pytest.raises(ConfigError, match=r"'no\.such\.host\.invalid' cannot be resolved"):

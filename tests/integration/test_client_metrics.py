@@ -183,7 +183,7 @@ def test_json_lines_of_a_client(broker, tmp_path):
     file, topic = tmp_path / "metrics.json", broker.topic()
     options = {"metric_reporters": "json", "metrics_json_file": str(file)}
     with Producer(**settings(broker, **options)) as producer:
-        producer.send(topic, b"x").result(10)
+        producer.send(topic, b"x").result(60)
     (line,) = file.read_text().splitlines()  # the last report, by close()
     metrics = {each["name"]: each["value"] for each in json.loads(line)["metrics"]}
     assert metrics["record-send-total"] == 1
@@ -221,7 +221,7 @@ def test_metrics_reach_an_opentelemetry_collector(broker, collector):
     url = f"http://127.0.0.1:{collector.server_port}/v1/metrics"
     options = {"metric_reporters": ["otlp"], "metrics_otlp_endpoint": url}
     with Producer(**settings(broker, **options)) as producer:
-        producer.send(topic, b"x").result(10)
+        producer.send(topic, b"x").result(60)
     found = {s.name: s for s in decode_metrics(memoryview(collector.bodies[-1]), 10_000)}
     sent = found["org.apache.kafka.producer.topic.record.send.total"]
     assert (sent.value, dict(sent.attributes)) == (1, {"client_id": "measured", "topic": topic})

@@ -52,7 +52,7 @@ def test_topics_are_created_through_any_broker(cluster, topic_name):
 def test_topic_is_created_by_a_producer_on_any_broker(cluster, topic_name):
     for number, broker in cluster.brokers.items():
         with Producer({"bootstrap.servers": broker.address}) as producer:
-            producer.send(f"{topic_name}-{number}", b"first").result(20)
+            producer.send(f"{topic_name}-{number}", b"first").result(60)
         assert [r.value for r in cluster.records(f"{topic_name}-{number}", at_least=1)] == [
             b"first"
         ]
@@ -99,7 +99,7 @@ def test_records_are_deleted_on_every_replica(cluster, topic_name):
     cluster.produce(topic_name, *(b"%d" % n for n in range(10)))
     client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     topic_partition = confluent_kafka.TopicPartition(topic_name, 0, 6)
-    assert client.delete_records([topic_partition])[topic_partition].result(20).low_watermark == 6
+    assert client.delete_records([topic_partition])[topic_partition].result(60).low_watermark == 6
     assert [r.offset for r in cluster.records(topic_name)] == [6, 7, 8, 9]
 
 

@@ -102,7 +102,7 @@ async def produce(brokers, value):
 
     def send():  # a producer id would come from ZooKeeper
         with Producer({"bootstrap.servers": servers, "enable.idempotence": False}) as producer:
-            producer.send("t", value).result(20)
+            producer.send("t", value).result(60)
 
     await asyncio.to_thread(send)
 

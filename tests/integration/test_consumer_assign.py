@@ -294,7 +294,7 @@ def test_read_committed_hides_what_was_aborted(broker, topic_name):
         producer.init_transactions()
         for number, commit in enumerate([True, False, True]):
             producer.begin_transaction()
-            producer.send(topic_name, b"%d" % number, partition=0).result(10)
+            producer.send(topic_name, b"%d" % number, partition=0).result(60)
             (producer.commit_transaction if commit else producer.abort_transaction)()
     topic_partition = TopicPartition(topic_name, 0)
     with make(broker, isolation_level="read_committed") as consumer:

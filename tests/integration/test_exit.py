@@ -244,7 +244,7 @@ def test_a_transaction_open_at_exit_is_aborted_and_reported(broker, topic_name):
         producer = Producer({"bootstrap.servers": sys.argv[1], "transactional.id": sys.argv[2]})
         producer.init_transactions()
         producer.begin_transaction()
-        producer.send(sys.argv[2], b"not committed").result(10)
+        producer.send(sys.argv[2], b"not committed").result(60)
     """
     done = run(program, broker.bootstrap_servers, topic_name)
     assert done.stderr == "barnabas: the transaction that was open at exit is aborted\n"
@@ -273,7 +273,7 @@ def test_daemon_threads_that_use_clients_at_exit_print_no_traceback(broker, topi
         producer = Producer(config)
         consumer = Consumer({**config, "group.id": "group-of-" + sys.argv[2]})
         consumer.subscribe([sys.argv[2]])
-        producer.send(sys.argv[2], b"v").result(10)
+        producer.send(sys.argv[2], b"v").result(60)
         for work in (produce, consume):
             threading.Thread(target=work, daemon=True).start()
         polled.wait()

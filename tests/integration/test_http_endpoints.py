@@ -61,7 +61,7 @@ def test_a_failed_produce_is_counted(broker):
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         future = producer.send(topic, b"x" * 1000)
         with pytest.raises(Exception, match=r"MESSAGE_TOO_LARGE|too large"):
-            future.result(10)
+            future.result(60)
     found = samples(broker)
     name = "kafka_server_brokertopicmetrics_"
     assert found[name + "failedproducerequests_total", ("topic", topic)] >= 1

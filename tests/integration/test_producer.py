@@ -49,7 +49,7 @@ def test_records_are_stored_as_sent(broker, producer_of, topic_name, codec):
     producer = producer_of(compression_type=codec)
     sent = [(b"k%d" % n, b"value %d " % n * 20, [("h", b"%d" % n)]) for n in range(200)]
     futures = [producer.send(topic_name, value, key, headers) for key, value, headers in sent]
-    assert [future.result(10).offset for future in futures] == list(range(200))
+    assert [future.result(60).offset for future in futures] == list(range(200))
     stored = read_all(broker, topic_name)
     assert [(r.key, r.value, list(r.headers)) for r in stored] == sent
 
@@ -61,7 +61,7 @@ def test_levels_of_acknowledgement(broker, producer_of, topic_name, acks):
     producer.flush(10)
     offsets = [future.result(1).offset for future in futures]
     assert offsets == ([-1] * 50 if acks == "0" else list(range(50)))
-    producer_of().send(topic_name, b"last").result(10)
+    producer_of().send(topic_name, b"last").result(60)
     assert len(read_all(broker, topic_name)) == 51
 
 
@@ -70,22 +70,22 @@ def test_given_timestamps_and_partitions_are_kept():
         Broker({"num.partitions": 3}) as three,
         Producer(bootstrap_servers=three.bootstrap_servers) as producer,
     ):
-        metadata = producer.send("t", b"v", partition=2, timestamp=1234567).result(10)
+        metadata = producer.send("t", b"v", partition=2, timestamp=1234567).result(60)
         assert (metadata.partition, metadata.timestamp) == (2, 1234567)
         assert [item.partition for item in producer.partitions_for("t")] == [0, 1, 2]
         with pytest.raises(BrokerError, match="partitions 0 to 2, not 7"):
-            producer.send("t", b"v", partition=7).result(10)
+            producer.send("t", b"v", partition=7).result(60)
 
 
 def test_keyless_records_spread_in_batches_and_round_robin_in_turn():
     with Broker({"num.partitions": 4}) as four:
         with Producer(bootstrap_servers=four.bootstrap_servers, batch_size=1000) as sticky:
             places = [sticky.send("t", b"x" * 100) for _ in range(400)]
-            used = {future.result(10).partition for future in places}
+            used = {future.result(60).partition for future in places}
         with Producer(
             bootstrap_servers=four.bootstrap_servers, partitioner_class="round_robin"
         ) as turns:
-            order = [turns.send("u", b"x").result(10).partition for _ in range(8)]
+            order = [turns.send("u", b"x").result(60).partition for _ in range(8)]
     assert used == {0, 1, 2, 3}
     assert [(number - order[0]) % 4 for number in order] == [0, 1, 2, 3, 0, 1, 2, 3]
 
@@ -94,7 +94,7 @@ def test_a_batch_the_broker_finds_too_large_is_split_and_all_arrives(topic_name)
     with Broker({"message.max.bytes": 2000}) as small:
         with Producer(bootstrap_servers=small.bootstrap_servers, linger_ms=50) as producer:
             futures = [producer.send(topic_name, b"%03d" % n * 30) for n in range(100)]
-            offsets = [future.result(10).offset for future in futures]
+            offsets = [future.result(60).offset for future in futures]
         assert sorted(offsets) == list(range(100))
         values = [record.value for record in read_all(small, topic_name)]
         assert values == [b"%03d" % n * 30 for n in range(100)]
@@ -122,11 +122,11 @@ def test_many_batches_too_large_at_once(broker, producer_of, transactional):
 def test_a_single_record_too_large_fails_by_name(producer_of, topic_name):
     producer = producer_of(max_request_size=10_000_000)
     with pytest.raises(BrokerError) as caught:
-        producer.send(topic_name, b"x" * 2_000_000).result(10)
+        producer.send(topic_name, b"x" * 2_000_000).result(60)
     assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
     with pytest.raises(BrokerError, match=r"max\.request\.size"):
-        producer.send(topic_name, b"x" * 20_000_000).result(10)
-    producer.send(topic_name, b"small").result(10)
+        producer.send(topic_name, b"x" * 20_000_000).result(60)
+    producer.send(topic_name, b"small").result(60)
 
 
 def test_serializers_interceptors_and_callbacks(broker, producer_of, topic_name):
@@ -145,7 +145,7 @@ def test_serializers_interceptors_and_callbacks(broker, producer_of, topic_name)
         interceptor_classes=[Interceptor()],
     )
     called = threading.Event()
-    producer.send(topic_name, {"n": 1}, "key", on_delivery=lambda *_: called.set()).result(10)
+    producer.send(topic_name, {"n": 1}, "key", on_delivery=lambda *_: called.set()).result(60)
     assert called.wait(60)
     record = read_all(broker, topic_name)[0]
     assert (record.key, record.value) == (b"key", b'{"n": 1}')
@@ -154,9 +154,9 @@ def test_serializers_interceptors_and_callbacks(broker, producer_of, topic_name)
 
 def test_an_invalid_topic_name_is_explained(producer_of, topic_name):
     producer = producer_of()
-    producer.send(topic_name, b"warm").result(10)
+    producer.send(topic_name, b"warm").result(60)
     with pytest.raises(BrokerError, match="characters other than"):
-        producer.send("no/topic", b"v").result(10)
+        producer.send("no/topic", b"v").result(60)
 
 
 def test_a_full_buffer_blocks_and_then_says_so():
@@ -168,11 +168,11 @@ def test_a_full_buffer_blocks_and_then_says_so():
             delivery_timeout_ms=31_000,
             request_timeout_ms=1000,
         )
-        producer.send("t", b"warm").result(10)
+        producer.send("t", b"warm").result(60)
     for _ in range(2):
         producer.send("t", b"x" * 10_000)
     with pytest.raises(DeadlineError, match=r"buffer\.memory"):
-        producer.send("t", b"x" * 10_000).result(10)
+        producer.send("t", b"x" * 10_000).result(60)
     with pytest.raises(DeadlineError):
         producer.close(0.1)
 
@@ -193,7 +193,7 @@ def test_an_unknown_topic_is_named_within_the_time(topic_name):
         Producer(bootstrap_servers=strict.bootstrap_servers, max_block_ms=500) as producer,
         pytest.raises(BarnabasError, match=topic_name),
     ):
-        producer.send(topic_name, b"v").result(10)
+        producer.send(topic_name, b"v").result(60)
 
 
 def test_a_dead_cluster_is_named_within_the_time():
@@ -201,7 +201,7 @@ def test_a_dead_cluster_is_named_within_the_time():
         Producer(bootstrap_servers="127.0.0.1:1", max_block_ms=500) as producer,
         pytest.raises(DeadlineError, match="connection refused"),
     ):
-        producer.send("t", b"v").result(10)
+        producer.send("t", b"v").result(60)
 
 
 def test_many_threads_may_send(broker, producer_of, topic_name):
@@ -216,7 +216,7 @@ def test_many_threads_may_send(broker, producer_of, topic_name):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(future.result(10).offset for future in futures) == list(range(2000))
+    assert sorted(future.result(60).offset for future in futures) == list(range(2000))
     values = [record.value for record in read_all(broker, topic_name)]
     for number in range(4):
         mine = [value for value in values if value.startswith(b"%d-" % number)]
@@ -246,8 +246,8 @@ def test_records_sent_one_by_one_and_together_keep_their_order(broker, producer_
     for number in range(300):
         last = producer.send(topic_name, b"%d" % number, headers=[("n", b"%d" % number)])
         if number % 7:
-            assert last.result(10).offset == number
-    assert last.result(10).offset == 299
+            assert last.result(60).offset == number
+    assert last.result(60).offset == 299
     assert [record.value for record in read_all(broker, topic_name)] == [
         b"%d" % number for number in range(300)
     ]
@@ -256,7 +256,7 @@ def test_records_sent_one_by_one_and_together_keep_their_order(broker, producer_
 def test_what_fails_for_one_record_sent_at_once_fails_for_no_other(producer_of, topic_name):
     producer = producer_of(linger_ms=0)
     for number in range(20):
-        assert producer.send(topic_name, b"v").result(10).offset == number
+        assert producer.send(topic_name, b"v").result(60).offset == number
         with pytest.raises(TypeError):
             producer.send(topic_name, b"v", headers=[("name", 5)])
 
@@ -301,7 +301,7 @@ def test_after_a_failed_transaction_send_says_so_at_once(topic_name, code):
             producer.send(topic_name, b"c", partition=1)
         producer.abort_transaction()
         producer.begin_transaction()
-        producer.send(topic_name, b"d").result(10)
+        producer.send(topic_name, b"d").result(60)
         producer.commit_transaction()
 
 
@@ -341,11 +341,11 @@ def test_close_aborts_an_open_transaction(broker, topic_name, fails):
     with suppress(ValueError), Producer(config) as producer:
         producer.init_transactions()
         producer.begin_transaction()
-        producer.send(topic_name, b"not committed").result(10)
+        producer.send(topic_name, b"not committed").result(60)
         if fails:
             raise ValueError("a mistake of the program")
     with Producer(bootstrap_servers=broker.bootstrap_servers) as plain:
-        end = plain.send(topic_name, b"plain").result(10).offset + 1
+        end = plain.send(topic_name, b"plain").result(60).offset + 1
     assert last_stable_offset(broker, topic_name) == end
     read = read_all(broker, topic_name, isolation_level="read_committed")
     assert [record.value for record in read] == [b"plain"]

@@ -45,7 +45,7 @@ def test_an_interceptor_that_fails_is_logged_and_has_no_effect(broker, topic_nam
     config = {"bootstrap.servers": broker.bootstrap_servers}
     config["interceptor.classes"] = [broken(), listening]
     with caplog.at_level(logging.ERROR), Producer(config) as producer:
-        assert producer.send(topic_name, b"v").result(10).offset == 0
+        assert producer.send(topic_name, b"v").result(60).offset == 0
         producer.flush(10)
     assert [(value, metadata.offset, error) for value, metadata, error in listening.ends] == [
         (b"v", 0, None)
@@ -99,19 +99,19 @@ def test_an_interceptor_may_change_the_topic(broker, topic_name):
 
     config = {"bootstrap.servers": broker.bootstrap_servers}
     with Producer(config, interceptor_classes=[Redirecting()]) as producer:
-        assert producer.send(topic_name, b"v").result(10).topic == f"{topic_name}-b"
+        assert producer.send(topic_name, b"v").result(60).topic == f"{topic_name}-b"
 
 
 @pytest.mark.parametrize("linger_ms", [0, 5])
 def test_headers_count_for_max_request_size(broker, topic_name, linger_ms):
     config = {"bootstrap.servers": broker.bootstrap_servers, "max.request.size": 1000}
     with Producer(config, linger_ms=linger_ms) as producer:
-        producer.send(topic_name, b"v").result(10)
+        producer.send(topic_name, b"v").result(60)
         for _ in range(2):
             with pytest.raises(BrokerError, match=r"max\.request\.size is 1000") as caught:
-                producer.send(topic_name, b"v", headers=[("h", b"x" * 1000)]).result(10)
+                producer.send(topic_name, b"v", headers=[("h", b"x" * 1000)]).result(60)
             assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
-            producer.send(topic_name, b"v").result(10)
+            producer.send(topic_name, b"v").result(60)
 
 
 async def test_a_record_larger_than_the_buffer_fails_at_once(broker, topic_name):
@@ -119,9 +119,9 @@ async def test_a_record_larger_than_the_buffer_fails_at_once(broker, topic_name)
     config["max.block.ms"] = 600_000
     with Producer(config) as producer:
         with pytest.raises(BrokerError, match=r"buffer\.memory is 30000") as caught:
-            producer.send(topic_name, b"x" * 40_000).result(10)
+            producer.send(topic_name, b"x" * 40_000).result(60)
         assert caught.value.code is ErrorCode.MESSAGE_TOO_LARGE
-        producer.send(topic_name, b"small").result(10)
+        producer.send(topic_name, b"small").result(60)
     async with AioProducer(config) as producer:
         with pytest.raises(BrokerError, match=r"buffer\.memory is 30000"):
             await producer.send_and_wait(topic_name, b"x" * 40_000)
@@ -156,7 +156,7 @@ def test_a_deadline_names_the_last_cause(unsafe_topic):
         with pytest.raises(DeadlineError, match="NOT_ENOUGH_REPLICAS"):
             future.result(1.0)
         with pytest.raises(BarnabasError, match="NOT_ENOUGH_REPLICAS") as caught:
-            future.result(20)
+            future.result(60)
     cause = caught.value.__cause__ if isinstance(caught.value, DeadlineError) else caught.value
     assert cause.code is ErrorCode.NOT_ENOUGH_REPLICAS
 
@@ -178,7 +178,7 @@ def test_a_callback_that_fails_keeps_no_other_from_being_called(broker, topic_na
         producer.send(topic_name, b"a", on_delivery=lambda *_: 1 / 0)
         producer.send(topic_name, b"b", on_delivery=lambda *outcome: called.append(outcome))
         producer.flush(10)
-        producer.send(topic_name, b"c").result(10)
+        producer.send(topic_name, b"c").result(60)
     assert len(called) == 1
     assert "a delivery callback failed" in caplog.text
 

@@ -23,7 +23,7 @@ class Blocking:
         self._producer = Producer(config)
 
     def send(self, *args, **more):
-        return self._producer.send(*args, **more).result(20)
+        return self._producer.send(*args, **more).result(60)
 
     def partitions_for(self, topic):
         return [item.partition for item in self._producer.partitions_for(topic)]

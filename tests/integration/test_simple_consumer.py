@@ -105,7 +105,7 @@ def test_committed_offsets_of_a_group_without_members(consumer, filled):
 def test_it_goes_on_when_the_broker_comes_back(tmp_path):
     first = Broker(data_dir=tmp_path).start()
     with Producer(bootstrap_servers=first.bootstrap_servers) as producer:
-        producer.send("t", b"before").result(10)
+        producer.send("t", b"before").result(60)
     with SimpleConsumer(bootstrap_servers=first.bootstrap_servers) as consumer:
         assert [r.value for r in consumer.fetch("t", 0, 0).records()] == [b"before"]
         first.stop()

@@ -80,14 +80,14 @@ def test_metadata_may_fail_too(broker):
     topic = broker.topic()
     failure = broker.fail("Metadata", "LEADER_NOT_AVAILABLE", times=2)
     with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
-        producer.send(topic, b"v").result(10)
+        producer.send(topic, b"v").result(60)
     assert failure.hits == 2
 
 
 def test_requests_are_seen(broker):
     topic = broker.topic()
     with Producer({"bootstrap.servers": broker.bootstrap_servers, "client.id": "seen"}) as producer:
-        producer.send(topic, b"v").result(10)
+        producer.send(topic, b"v").result(60)
     assert [item.client_id for item in broker.requests("Produce")][-1] == "seen"
     assert len(broker.requests()) > len(broker.requests("Produce"))
 
@@ -116,7 +116,7 @@ def test_the_clock_ends_transactions(broker):
     with Producer(config) as producer:
         producer.init_transactions()
         producer.begin_transaction()
-        producer.send(topic, b"never committed").result(10)
+        producer.send(topic, b"never committed").result(60)
 
         def states():
             return {item.transactional_id: item.state for item in broker.admin.list_transactions()}

@@ -37,7 +37,7 @@ def test_the_span_of_poll_links_to_the_span_of_send(broker, spans):
     topic = broker.topic()
     common = {"bootstrap_servers": broker.bootstrap_servers, "tracing_enable": True}
     with Producer(client_id="p", value_serializer="json", **common) as producer:
-        producer.send(topic, {"a": 1}, headers=[("own", b"kept")]).result(10)
+        producer.send(topic, {"a": 1}, headers=[("own", b"kept")]).result(60)
     with Consumer(client_id="c", auto_offset_reset="earliest", **common) as consumer:
         consumer.assign([(topic, 0)])
         record = next(iter(consumer))
@@ -69,7 +69,7 @@ def test_without_tracing_nothing_is_imported_or_added(broker):
     code = f"""
 import sys, barnabas
 with barnabas.Producer(bootstrap_servers={broker.bootstrap_servers!r}) as producer:
-    producer.send({topic!r}, b"x").result(10)
+    producer.send({topic!r}, b"x").result(60)
 sys.exit(any(name.startswith("opentelemetry") for name in sys.modules))
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -31,7 +31,7 @@ def test_a_record_goes_round(run):
     result = run(
         """
         def test_round(kafka, kafka_topic, kafka_producer):
-            kafka_producer.send(kafka_topic, b"v", key=b"k").result(10)
+            kafka_producer.send(kafka_topic, b"v", key=b"k").result(60)
             (record,) = kafka.records(kafka_topic)
             assert (record.key, record.value) == (b"k", b"v")
 
@@ -120,7 +120,7 @@ def test_the_same_tests_on_an_external_cluster(run, broker):
 
         def test_there(kafka, kafka_topic, kafka_producer, kafka_bootstrap_servers):
             assert kafka_bootstrap_servers == "{broker.bootstrap_servers}"
-            kafka_producer.send(kafka_topic, b"v").result(10)
+            kafka_producer.send(kafka_topic, b"v").result(60)
             assert len(kafka.records(kafka_topic, at_least=1)) == 1
 
         def test_what_it_cannot_do(kafka):
@@ -187,7 +187,7 @@ def test_no_thread_is_left(run):
             assert set(threading.enumerate()) == before
 
         def test_all(kafka, kafka_topic, kafka_producer, kafka_admin):
-            kafka_producer.send(kafka_topic, b"v").result(10)
+            kafka_producer.send(kafka_topic, b"v").result(60)
             kafka.records(kafka_topic)
         """
     )

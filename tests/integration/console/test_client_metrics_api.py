@@ -22,7 +22,7 @@ async def test_a_client_appears_with_its_metrics():
         with barnabas.Producer(
             bootstrap_servers=broker.bootstrap_servers, client_id="pushing"
         ) as producer:
-            producer.send(broker.topic(), b"x").result(10)
+            producer.send(broker.topic(), b"x").result(60)
             name = "kafka_client_telemetry"
             wait_for_metric(broker.http_url, name, lambda _: True, client_id="pushing")
             status, clients, _ = await call(application, "GET", "/api/v1/cluster/clients")

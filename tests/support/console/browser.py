@@ -167,6 +167,16 @@ class Browser:
         path.write_bytes(base64.b64decode(shot["data"]))
         return path
 
+    def chart(self):
+        """Returns the options of the first chart of the page, or None while it is not drawn."""
+        return self.driver.execute_script(
+            "const found = document.querySelector('main .nicegui-echart');"
+            "const element = found && getElement(found.id.slice(1));"
+            "const chart = element && element.chart;"
+            "const option = chart && chart.getOption();"
+            "return option ? {series: option.series, yAxis: option.yAxis} : null"
+        )
+
     def resize(self, size):
         self.driver.set_window_size(*size)
 

@@ -12,7 +12,7 @@ QUICK = {"group.consumer.heartbeat.interval.ms": 200, "group.min.session.timeout
 def create_topic(broker, topic, partitions):
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
-        future.result(20)
+        future.result(60)
 
 
 def produce(broker, topic, count, partitions):
@@ -26,7 +26,7 @@ def produce(broker, topic, count, partitions):
 def group_kind(broker, group):
     """Returns state and type of a group from ListGroups."""
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    for listed in admin.list_consumer_groups().result(20).valid:
+    for listed in admin.list_consumer_groups().result(60).valid:
         if listed.group_id == group:
             return listed.state.name, listed.type.name
     return None
