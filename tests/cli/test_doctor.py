@@ -8,6 +8,7 @@ import threading
 import pytest
 from support.security.secure_broker import Certificates, client_config, secure_broker
 
+from barnabas.runtime.child_process import free_port
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
@@ -54,9 +55,7 @@ def test_a_name_that_nobody_knows(cli):
 
 
 def test_a_closed_port(cli):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     found = trouble(cli("doctor", "-b", f"127.0.0.1:{port}", "--format", "json"))
     assert (found["check"], found["detail"]) == (
         "port",

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import signal
-import socket
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ from support.cluster.broker_app import until
 
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
+from barnabas.runtime.child_process import free_port
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk.embedded_session import EmbeddedTree
 from barnabas.zk.sqlite_tree import EmbeddedStore
@@ -89,12 +89,6 @@ async def test_a_session_may_expire_at_any_operation_of_the_start(tmp_path, monk
         await store.close()
     assert "Traceback" not in caplog.text
     assert not [record for record in caplog.records if record.exc_info]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_a_broker_waits_for_zookeeper_and_ends_by_a_signal(tmp_path):

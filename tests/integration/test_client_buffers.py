@@ -10,6 +10,7 @@ from barnabas.clients.core.options import canonical_addresses
 from barnabas.clients.simple import SimpleConsumer
 from barnabas.model.errors import ConfigError, UnavailableError
 from barnabas.net.connection_options import Address
+from barnabas.runtime.child_process import free_port
 
 pytestmark = pytest.mark.integration
 
@@ -53,10 +54,11 @@ def test_without_sizes_the_system_decides(broker):
 
 
 def test_a_refused_connection_is_told_with_sizes_too():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    settings = {"bootstrap.servers": address, **SIZES, "default.api.timeout.ms": 500}
+    settings = {
+        "bootstrap.servers": f"127.0.0.1:{free_port()}",
+        **SIZES,
+        "default.api.timeout.ms": 500,
+    }
     with SimpleConsumer(settings) as consumer, pytest.raises(UnavailableError, match="refused"):
         consumer.partitions("t")
 

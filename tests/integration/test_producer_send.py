@@ -8,9 +8,9 @@ import pytest
 
 from barnabas import BrokerError, ErrorCode, Producer, SerializationError
 from barnabas.aio import Producer as AioProducer
-from barnabas.broker.broker_process import free_port
 from barnabas.clients.producer.sender import IDLE_CHECK_MS
 from barnabas.model.errors import BarnabasError, ClosedError, DeadlineError, LocalError
+from barnabas.runtime.child_process import free_port
 
 pytestmark = pytest.mark.integration
 

@@ -1,13 +1,12 @@
 """Controllers and registrations on a real ZooKeeper."""
 
 import asyncio
-import contextlib
-import socket
 import uuid
 
 import pytest
 from support.cluster.controller_cluster import QUIET, ControllerCluster
 from support.cluster.zookeeper import expire_session
+from support.network.ports import unused_ports
 
 from barnabas.controller.registration import cluster_id, generate_broker_id
 from barnabas.model.ids import TopicPartition
@@ -119,11 +118,3 @@ async def test_ensemble_survives_one_member(tmp_path):
         await tree.close()
     finally:
         await asyncio.gather(*(server.stop() for server in servers))
-
-
-def unused_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]

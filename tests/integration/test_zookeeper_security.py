@@ -1,8 +1,6 @@
 """Brokers on a ZooKeeper with digest authentication, TLS and node ACLs, also on an ensemble."""
 
 import asyncio
-import contextlib
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +9,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoAuthError
+from support.network.ports import unused_ports
 from support.security.secure_broker import Certificates
 
 from barnabas.aio import Admin, Producer
@@ -27,14 +26,6 @@ from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
 
 LOGIN = ZooKeeperSecurity("brokers", "between-us", set_acl=True)
-
-
-def unused_ports(count):
-    with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
 
 
 def stranger(hosts):

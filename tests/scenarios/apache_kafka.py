@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from barnabas.broker.broker_process import free_port
+from barnabas.runtime.child_process import free_port
 
 START_SECONDS = 90.0
 SETTINGS = {

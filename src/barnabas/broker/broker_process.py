@@ -4,22 +4,18 @@ The broker process ends when this process ends, even if this process is killed.
 """
 
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from barnabas.model.errors import DeadlineError, LocalError
 from barnabas.model.properties import render_properties
-from barnabas.runtime.child_process import spawn
+from barnabas.runtime.child_process import free_port, spawn
 
-_PORTS = range(15_000, 32_000)
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 
@@ -145,18 +141,6 @@ class BrokerProcess:
         if self._process is not None and self._process.stdout is not None:
             self._process.stdout.close()
         self._process = None
-
-
-def free_port() -> int:
-    """Returns a port that is free now.
-
-    The port must stay free while its broker is down, so it is outside the range of ephemeral ports
-    that the operating system assigns.
-    """
-    while True:
-        port = _PORTS.start + secrets.randbelow(len(_PORTS))
-        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def _open_private(path: Path, mode: str) -> IO[bytes]:

@@ -4,8 +4,11 @@
 signal from the kernel for the death of its parent (PR_SET_PDEATHSIG) and then replaces itself by
 the command, so the process id is that of the command. On other systems the script runs the command
 as a child and kills it when the pipe from the parent closes.
+
+`free_port` chooses the port of a server that is about to be started as a child.
 """
 
+import contextlib
 import os
 import queue
 import signal
@@ -19,6 +22,7 @@ from typing import Any
 KERNEL, PIPE = "kernel", "pipe"
 _PR_SET_PDEATHSIG = 1
 _USAGE = 2
+_PORTS = range(15_000, 32_000)
 
 
 def default_way() -> str:
@@ -47,6 +51,20 @@ def spawn(
     # The kernel sends the signal when the forking thread ends, not the process, so a thread that
     # lives as long as the process has to fork.
     return _spawner.start(wrapped, options)
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """Returns a port that is free now.
+
+    The port must stay free until its server listens, and while it is down, so it is outside the
+    range of ephemeral ports that the operating system assigns to outgoing connections.
+    """
+    import socket  # start-up time: the script does not need it
+
+    while True:
+        port = _PORTS.start + int.from_bytes(os.urandom(4)) % len(_PORTS)
+        with contextlib.suppress(OSError), socket.create_server((host, port)):
+            return port
 
 
 class _Spawner:

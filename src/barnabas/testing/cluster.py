@@ -20,11 +20,12 @@ from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
 
 from barnabas.broker.app import Broker
-from barnabas.broker.broker_process import START_SECONDS, STOP_SECONDS, BrokerProcess, free_port
+from barnabas.broker.broker_process import START_SECONDS, STOP_SECONDS, BrokerProcess
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address, ConnectionOptions
+from barnabas.runtime.child_process import free_port
 from barnabas.runtime.clock import SystemClock
 from barnabas.testing.server import PRODUCE_SECONDS, KafkaServer
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic

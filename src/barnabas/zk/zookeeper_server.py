@@ -19,7 +19,7 @@ from pathlib import Path
 
 from barnabas.model.errors import DeadlineError, LocalError, UnavailableError
 from barnabas.model.properties import render_properties
-from barnabas.runtime.child_process import spawn
+from barnabas.runtime.child_process import free_port, spawn
 from barnabas.runtime.java import find_java
 
 _STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
@@ -87,7 +87,7 @@ class ZooKeeperServer:
     def pid(self) -> int | None:
         return self._process.pid if self._process is not None else None
 
-    async def start(self, timeout_s: float = 30.0) -> None:
+    async def start(self, timeout_s: float = 60.0) -> None:
         """Starts and waits until clients are served; an ensemble needs a majority of its
         members.
         """
@@ -120,7 +120,7 @@ class ZooKeeperServer:
                 start_new_session=True,
             )
 
-    async def wait_until_serving(self, timeout_s: float = 30.0) -> None:
+    async def wait_until_serving(self, timeout_s: float = 60.0) -> None:
         try:
             async with asyncio.timeout(timeout_s):
                 while not await self._serves():
@@ -207,6 +207,8 @@ def _reserve_port(host: str, port: int) -> int:
     Checked before the start: if another process used the port, its responses would be taken for
     those of this server.
     """
+    if not port:
+        return free_port(host)
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -215,5 +217,4 @@ def _reserve_port(host: str, port: int) -> int:
             raise LocalError(
                 f"ZooKeeper cannot listen on {host}:{port}: {error.strerror}"
             ) from error
-        free: int = probe.getsockname()[1]
-        return free
+    return port

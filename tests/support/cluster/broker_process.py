@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from barnabas.broker.broker_process import free_port
+from barnabas.runtime.child_process import free_port
 
 
 class BrokerProcess:

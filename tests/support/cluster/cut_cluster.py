@@ -2,7 +2,7 @@
 
 from support.network.tcp_proxy import TcpProxy
 
-from barnabas.broker.broker_process import free_port
+from barnabas.runtime.child_process import free_port
 from barnabas.testing.cluster import Cluster
 
 

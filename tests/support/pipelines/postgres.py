@@ -5,12 +5,13 @@ import getpass
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 import threading
 import time
 from pathlib import Path
+
+from barnabas.runtime.child_process import free_port
 
 USER = "postgres"
 START_SECONDS = 60
@@ -39,7 +40,7 @@ def postgres_server():
         place = Path(directory)
         identity = _identity(place)
         _initialise(place / "data", identity)
-        port = _free_port()
+        port = free_port()
         # The tests do not need durability after a power loss, and fsync is slow.
         command = ["postgres", "-D", str(place / "data"), "-p", str(port), "-k", directory]
         command += ["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
@@ -93,9 +94,3 @@ def _wait(url, server, log):
             assert server.poll() is None, told
             assert time.monotonic() < deadline, told
         pause.wait(0.1)
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -5,7 +5,11 @@ import importlib.util
 import pytest
 
 from barnabas.model.errors import LocalError
-from barnabas.zk.zookeeper_server import ServerConfig, find_jars
+from barnabas.zk import zookeeper_server
+from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer, find_jars
+
+FIRST_EPHEMERAL_PORT = 32_768
+"""The operating system gives ports from here on to outgoing connections."""
 
 
 def test_configuration(tmp_path):
@@ -27,3 +31,13 @@ def test_missing_pyspark_is_said(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(LocalError, match="PySpark"):
         find_jars()
+
+
+async def test_a_chosen_port_is_not_taken_before_the_server_listens(tmp_path, monkeypatch):
+    monkeypatch.setattr(zookeeper_server, "find_java", lambda _: "java")
+    monkeypatch.setattr(zookeeper_server, "find_jars", lambda: tmp_path)
+    monkeypatch.setattr(zookeeper_server, "spawn", lambda *_, **__: None)
+    for _ in range(5):
+        server = ZooKeeperServer(ServerConfig(tmp_path))
+        await server.launch()
+        assert 1024 < server.port < FIRST_EPHEMERAL_PORT
