@@ -115,7 +115,7 @@ def test_our_clients_push_their_metrics(broker):
 
         wait_for(arrived)
         started = time.monotonic()
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
     # The last push ends the subscription: no stale values stay.
     assert not {client for client, _ in pushed(broker)} & {"own-producer", "own-consumer"}
 

@@ -36,12 +36,12 @@ async def test_send_and_poll(broker, topic_name):
         consumer.assign([topic_partition])
         records = []
         while len(records) < 1000:
-            records += (await consumer.poll(10)).get(topic_partition, [])
+            records += (await consumer.poll(60)).get(topic_partition, [])
         assert [record.value for record in records] == [b"%d" % n for n in range(1000)]
         assert await consumer.position(topic_partition) == 1000
         assert await consumer.end_offsets([topic_partition]) == {topic_partition: 1000}
         consumer.seek(topic_partition, 10)
-        assert (await consumer.poll_arrow(10)).column("offset")[0].as_py() == 10
+        assert (await consumer.poll_arrow(60)).column("offset")[0].as_py() == 10
 
 
 async def test_group_with_coroutine_listener_and_iteration(broker, topic_name):
@@ -70,7 +70,7 @@ async def test_group_with_coroutine_listener_and_iteration(broker, topic_name):
     assert heard == [("assigned", [topic_partition]), ("revoked", [topic_partition])]
     async with Consumer(settings) as consumer:
         await consumer.subscribe([topic_name])
-        assert (await consumer.poll(10))[topic_partition][0].offset == 7
+        assert (await consumer.poll(60))[topic_partition][0].offset == 7
 
 
 async def test_a_busy_reader_leaves_the_loop_its_turns(broker, topic_name):
@@ -79,7 +79,7 @@ async def test_a_busy_reader_leaves_the_loop_its_turns(broker, topic_name):
         {"bootstrap.servers": broker.bootstrap_servers, "max.poll.records": 10, **QUICK}
     ) as consumer:
         consumer.assign([(topic_name, 0)])
-        await consumer.poll(10)
+        await consumer.poll(60)
         ticks = []
         ticking = asyncio.create_task(tick(ticks))
         for _ in range(20):
@@ -120,7 +120,10 @@ async def test_a_cancelled_poll_leaves_the_consumer_usable(broker, topic_name):
         with pytest.raises(asyncio.CancelledError):
             await polling
         await fill(broker, topic_name, 3)
-        assert sum(map(len, (await consumer.poll(10)).values())) == 3
+        seen = 0
+        while seen < 3:  # the fetch that the poll left behind may return the first record alone
+            seen += sum(map(len, (await consumer.poll(60)).values()))
+        assert seen == 3
 
 
 async def test_transactions(broker, topic_name):
@@ -141,7 +144,7 @@ async def test_transactions(broker, topic_name):
         }
     ) as consumer:
         consumer.assign([(topic_name, 0)])
-        found = await consumer.poll(10)
+        found = await consumer.poll(60)
         assert [record.value for records in found.values() for record in records] == [b"yes"]
 
 

@@ -126,7 +126,7 @@ def test_a_group(broker):
         auto_offset_reset="earliest",
     ) as consumer:
         consumer.subscribe([topic])
-        consumer.poll(10)
+        consumer.poll(60)
         consumer.commit()
         found = Scrape(broker.http_url)
         name = "kafka_server_group_coordinator_metrics_group_count"

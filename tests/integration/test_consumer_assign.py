@@ -54,7 +54,7 @@ def test_poll_returns_every_record_in_order(broker, topic_name):
     topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
         consumer.assign([topic_partition])
-        first = consumer.poll(10)
+        first = consumer.poll(60)
         assert len(first[topic_partition]) == 500
         records = first[topic_partition] + read(consumer, 700)
         assert [record.offset for record in records] == list(range(1200))
@@ -80,10 +80,10 @@ def test_seek_goes_where_it_is_told(broker, topic_name):
         consumer.assign([topic_partition])
         read(consumer, 100)
         consumer.seek(topic_partition, 42)
-        assert consumer.poll(10)[topic_partition][0].offset == 42
+        assert consumer.poll(60)[topic_partition][0].offset == 42
         consumer.seek_to_beginning()
         assert consumer.position(topic_partition) == 0
-        assert consumer.poll(10)[topic_partition][0].offset == 0
+        assert consumer.poll(60)[topic_partition][0].offset == 0
         consumer.seek_to_end(topic_partition)
         assert consumer.position(topic_partition) == 100
         assert consumer.poll(0.1) == {}
@@ -116,7 +116,7 @@ def test_out_of_range_resets_by_policy(broker, topic_name):
     with make(broker) as consumer:
         consumer.assign([topic_partition])
         consumer.seek(topic_partition, 5000)
-        assert consumer.poll(10)[topic_partition][0].offset == 0
+        assert consumer.poll(60)[topic_partition][0].offset == 0
 
 
 def test_no_offset_and_an_offset_out_of_range_have_policies_of_their_own(broker, topic_name):
@@ -130,14 +130,14 @@ def test_no_offset_and_an_offset_out_of_range_have_policies_of_their_own(broker,
         assert read(consumer, 1)[0].offset == 0, "no committed offset: earliest"
         consumer.seek(topic_partition, 5000)
         with pytest.raises(OffsetOutOfRangeError, match="5000"):
-            consumer.poll(10)
+            consumer.poll(60)
     going_on = {"auto.offset.reset": "none", "auto.offset.reset.out.of.range": "earliest"}
     with Consumer(
         {"bootstrap.servers": broker.bootstrap_servers, "group.id": f"{topic_name}-2", **going_on}
     ) as consumer:
         consumer.assign([topic_partition])
         with pytest.raises(NoOffsetError):
-            consumer.poll(10)
+            consumer.poll(60)
         consumer.seek(topic_partition, 5000)
         assert read(consumer, 1)[0].offset == 0
 
@@ -148,13 +148,13 @@ def test_without_policy_the_application_decides(broker, topic_name):
     with make(broker, auto_offset_reset="none") as consumer:
         consumer.assign([topic_partition])
         with pytest.raises(NoOffsetError):
-            consumer.poll(10)
+            consumer.poll(60)
         consumer.seek(topic_partition, 5000)
         with pytest.raises(OffsetOutOfRangeError) as error:
-            consumer.poll(10)
+            consumer.poll(60)
         assert (error.value.partition, error.value.offset) == (topic_partition, 5000)
         consumer.seek(topic_partition, 3)
-        assert consumer.poll(10)[topic_partition][0].offset == 3
+        assert consumer.poll(60)[topic_partition][0].offset == 3
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_iteration_commits_only_what_was_handed_out(broker, topic_name):
                 break
         consumer.commit()
         assert consumer.committed(topic_partition)[topic_partition].offset == 5
-        assert consumer.poll(10)[topic_partition][0].offset == 5
+        assert consumer.poll(60)[topic_partition][0].offset == 5
 
 
 def test_commit_and_go_on(broker, topic_name):
@@ -242,14 +242,14 @@ def test_arrow_and_records_share_one_position(broker, topic_name):
     topic_partition = TopicPartition(topic_name, 0)
     with make(broker, max_poll_records=300) as consumer:
         consumer.assign([topic_partition])
-        assert len(consumer.poll(10)[topic_partition]) == 300
-        batch = consumer.poll_arrow(10)
+        assert len(consumer.poll(60)[topic_partition]) == 300
+        batch = consumer.poll_arrow(60)
         assert batch.column("offset")[0].as_py() == 300
         assert batch.column("value")[0].as_py() == b"v300"
         assert batch.column("headers")[0].as_py() == [{"key": "h", "value": b"1"}]
         rows = batch.num_rows
         while rows < 700:
-            rows += consumer.poll_arrow(10).num_rows
+            rows += consumer.poll_arrow(60).num_rows
         assert consumer.position(topic_partition) == 1000
         empty = consumer.poll_arrow(0)
         assert (empty.num_rows, empty.schema.names[0]) == (0, "topic")
@@ -313,7 +313,7 @@ def test_deserializers_and_a_record_they_refuse(broker, topic_name):
         consumer.assign([topic_partition])
         assert [record.value for record in read(consumer, 2)] == [1, 2]
         with pytest.raises(DeserializationError) as error:
-            consumer.poll(10)
+            consumer.poll(60)
         assert error.value.offset == 2
         consumer.seek(topic_partition, error.value.offset + 1)
         assert [record.value for record in read(consumer, 1)] == [4]

@@ -45,7 +45,7 @@ def make(faulty, **more):
 def read_all(consumer):
     values = []
     while len(values) < COUNT:
-        polled = consumer.poll(10)
+        polled = consumer.poll(60)
         assert polled, f"{len(values)} of {COUNT}"
         values += [int(record.value) for found in polled.values() for record in found]
     return values
@@ -210,7 +210,7 @@ def test_what_cannot_pass_is_raised_and_can_be_overcome(faulty, filled, api, err
     with make(faulty) as consumer:
         consumer.assign([(filled, 0)])
         with pytest.raises(BrokerError, match=error):
-            consumer.poll(10)
+            consumer.poll(60)
         assert read_all(consumer) == list(range(COUNT))
 
 
@@ -220,7 +220,7 @@ def test_a_group_that_cannot_be_joined_is_named(faulty, filled):
         consumer.subscribe([filled])
         for _ in range(2):
             with pytest.raises(BrokerError, match="GROUP_AUTHORIZATION_FAILED"):
-                consumer.poll(10)
+                consumer.poll(60)
 
 
 def test_nobody_answers():

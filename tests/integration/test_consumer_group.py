@@ -312,7 +312,7 @@ def test_a_listeners_error_is_raised_by_poll(broker, topic_name):
     with Consumer(config(broker, topic_name, **PROTOCOLS["range"])) as consumer:
         consumer.subscribe([topic_name], Listener())
         with pytest.raises(ValueError, match="no"):
-            consumer.poll(10)
+            consumer.poll(60)
         while len(consumer.assignment()) < 4 or not consumer.poll(0.1):
             pass
 

@@ -97,7 +97,7 @@ async def read(consumer, count):
     offsets = []
     async with asyncio.timeout(60):
         while len(offsets) < count:
-            found = await consumer.poll(5)
+            found = await consumer.poll(60)
             offsets += [record.offset for records in found.values() for record in records]
     return offsets
 
@@ -114,7 +114,7 @@ async def test_a_negative_offset_is_no_position(kafka, offset):
     async with make(kafka) as consumer:
         consumer.assign([TOPIC_PARTITION])
         with pytest.raises(ProtocolError):
-            await consumer.poll(5)
+            await consumer.poll(60)
         assert kafka.asked(FetchRequest) == []
         with pytest.raises(ProtocolError):
             await consumer.position(TOPIC_PARTITION, timeout=2)
@@ -138,7 +138,7 @@ async def test_records_below_the_position_are_not_returned_again(kafka):
         consumer.seek(TOPIC_PARTITION, 15)
         assert await read(consumer, 5) == [15, 16, 17, 18, 19]
         with pytest.raises(ProtocolError, match="no whole batch"):
-            await consumer.poll(5)
+            await consumer.poll(60)
         assert await consumer.position(TOPIC_PARTITION) == 20
 
 
@@ -148,7 +148,7 @@ async def test_bytes_that_are_no_batch(kafka, records):
     async with make(kafka) as consumer:
         consumer.assign([TOPIC_PARTITION])
         with pytest.raises((ProtocolError, CorruptRecordError)):
-            await consumer.poll(5)
+            await consumer.poll(60)
         assert await consumer.position(TOPIC_PARTITION) == 0
 
 
@@ -160,7 +160,7 @@ async def test_a_wrong_checksum_stays_in_the_way(kafka):
         consumer.assign([TOPIC_PARTITION])
         for _ in range(2):
             with pytest.raises(CorruptRecordError):
-                await consumer.poll(5)
+                await consumer.poll(60)
         assert await consumer.position(TOPIC_PARTITION) == 0
 
 
@@ -242,7 +242,7 @@ async def test_truncation_is_told_where_nobody_decided(elected, end, divergent):
         consumer.seek(TOPIC_PARTITION, 0)
         await read(consumer, 30)
         with pytest.raises(LogTruncationError) as error:
-            await consumer.poll(5)
+            await consumer.poll(60)
         assert (error.value.offset, error.value.divergent_offset) == (30, divergent)
         assert await consumer.position(TOPIC_PARTITION) == 30
 

@@ -60,7 +60,7 @@ def test_position_and_commit_follow_each_record(config, single):
                 assert consumer.committed(single)[single].offset == record.offset + 1
         assert consumer.position(single) == 700
         assert offsets(islice(consumer, 3)) == [700, 701, 702], "a second loop continues"
-        assert consumer.poll(10)[single][0].offset == 703, "poll() continues as well"
+        assert consumer.poll(60)[single][0].offset == 703, "poll() continues as well"
 
 
 def test_seek_and_pause_take_effect_with_the_next_record(config, topic, single):
@@ -187,7 +187,8 @@ def test_a_rebalance_happens_within_a_block(config, topic):
             if joined.is_set():
                 owned = first.assignment()
                 break
-            threading.Event().wait(0.01)
+            # Ever slower: a busy machine needs long for the second member.
+            threading.Event().wait(0.01 if len(mine) < COUNT // 2 else 0.1)
         assert len(owned) == 1
         assert len(mine) < COUNT, "not only at the end of the block"
         rest = islice(first, COUNT - sum(TopicPartition(topic, p) in owned for p, _ in mine))
@@ -229,7 +230,7 @@ async def test_asyncio_positions_and_seeks(config, topic, single):
             if record.offset == 1010:
                 break
         assert found == [*range(11), *range(1000, 1011)]
-        assert (await consumer.poll(10))[single][0].offset == 1011
+        assert (await consumer.poll(60))[single][0].offset == 1011
         async for _ in consumer:
             consumer.pause(single)
             break
@@ -259,7 +260,7 @@ async def test_asyncio_iteration_yields_to_other_tasks(config, single):
 
     async with aio.Consumer(config) as consumer:
         consumer.assign([single])
-        await consumer.poll(10)
+        await consumer.poll(60)
         consumer.seek(single, 0)
         counter = asyncio.create_task(count())
         seen = 0

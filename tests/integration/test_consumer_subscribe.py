@@ -25,7 +25,7 @@ def settings(broker, topic_name):
 def test_an_empty_assignment_ends_the_assignment(settings, topic_name):
     with Consumer(settings) as consumer:
         consumer.assign([TopicPartition(topic_name, 0)])
-        assert consumer.poll(10)
+        assert consumer.poll(60)
         consumer.assign([])
         assert consumer.assignment() == set()
         committed = consumer.committed((topic_name, 0))
@@ -38,7 +38,7 @@ def test_an_empty_assignment_ends_the_assignment(settings, topic_name):
 def test_an_empty_assignment_leaves_the_group(settings, topic_name):
     with Consumer(settings) as consumer, Consumer(settings) as other:
         consumer.subscribe([topic_name])
-        assert consumer.poll(10)
+        assert consumer.poll(60)
         consumer.assign([])
         assert consumer.subscription() == set()
         other.subscribe([topic_name])
@@ -51,7 +51,7 @@ def test_an_empty_assignment_leaves_the_group(settings, topic_name):
 async def test_an_empty_assignment_for_asyncio(settings, topic_name):
     async with aio.Consumer(settings) as consumer:
         consumer.assign([(topic_name, 0)])
-        assert await consumer.poll(10)
+        assert await consumer.poll(60)
         consumer.assign([])
         with pytest.raises(LocalError, match="nothing to poll"):
             await consumer.poll(0)
@@ -96,7 +96,7 @@ def test_no_partition_has_such_a_name(settings, topic_partition):
 def test_a_list_after_a_pattern_may_create_its_topic(settings, topic_name):
     with Consumer(settings) as consumer:
         consumer.subscribe(re.compile(re.escape(topic_name)))
-        assert consumer.poll(10)
+        assert consumer.poll(60)
         consumer.unsubscribe()
         consumer.subscribe([f"{topic_name}.created"])
         while not consumer.assignment():

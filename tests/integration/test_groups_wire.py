@@ -172,8 +172,8 @@ async def test_two_members_wait_for_each_other(broker_app, ready, connect):
 async def test_silent_member_is_dropped(start, connect):
     peer = await connect(await start({**SMALL, "group.min.session.timeout.ms": 100}))
     await find_coordinator(peer, "g")
-    member, generation = await alone(peer, session_timeout_ms=600)
-    for _ in range(8):  # heartbeats keep it alive for longer than one session timeout
+    member, generation = await alone(peer, session_timeout_ms=1500)
+    for _ in range(18):  # heartbeats keep it alive for longer than one session timeout
         await asyncio.sleep(0.1)
         assert await heartbeat(peer, member, generation) == 0
     await until_members(peer, 0)
