@@ -7,6 +7,7 @@ import contextlib
 import threading
 
 import pytest
+from barnabas.pytest_plugin.options import external_servers
 
 from barnabas import Consumer, Producer
 from barnabas.admin import (
@@ -46,7 +47,6 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.pytest_plugin.options import external_servers
 from barnabas.testing import Broker
 from barnabas.testing.server import unique_name
 

@@ -22,7 +22,7 @@ from scenarios.differences import DIFFERENCES
 from scenarios.registry import KAFKA, SINGLE, Scenario
 from scenarios.runner import FAILED, Result, run
 
-from barnabas.pytest_plugin.options import external_servers
+from barnabas.pytest_plugin.fixtures import external_servers
 
 THREADS = 12
 GROUPS = 3

@@ -16,7 +16,7 @@ from barnabas.admin import Admin
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.spark.pipeline_files import load
 from barnabas.spark.pipeline_registry import FAILED, FINISHED, STOPPED, PipelineRegistry
-from barnabas.streams.pipeline_runner import PipelineRunner
+from barnabas.streams.pipelines import PipelineRunner
 
 pytestmark = [
     pytest.mark.integration,

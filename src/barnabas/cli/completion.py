@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from barnabas.cli.commands import ALIASES, COMMANDS, find
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.cli.framework.verbs import VerbParser
 from barnabas.model.errors import BarnabasError
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from barnabas.cli.commands import COMMANDS
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import ConfigError
 
 EXAMPLE = "barnabas install-scripts /opt/kafka/bin"

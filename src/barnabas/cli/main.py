@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from barnabas.cli.commands import COMMANDS, Command, find
-from barnabas.cli.framework.exit_codes import DONE, FAILED, INTERRUPTED, USAGE
+from barnabas.cli.framework.output import DONE, FAILED, INTERRUPTED, USAGE
 from barnabas.cli.framework.verbs import CommandParser, HelpFormatter, examples, load
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.extras import missing_package

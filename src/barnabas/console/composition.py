@@ -9,8 +9,12 @@ from barnabas.console.security.authentication import Authenticator
 from barnabas.console.security.identity import SessionStore
 from barnabas.console.services.access import AccessService
 from barnabas.console.services.client_metrics import ClientMetricsService
-from barnabas.console.services.cluster import ClusterService, ConfigService, ZooKeeperService
-from barnabas.console.services.connection import ConnectionService
+from barnabas.console.services.cluster import (
+    ClusterService,
+    ConfigService,
+    ConnectionService,
+    ZooKeeperService,
+)
 from barnabas.console.services.dead_letters import DeadLetterService
 from barnabas.console.services.group_listing import ZooKeeperGroups
 from barnabas.console.services.group_resets import GroupResetService

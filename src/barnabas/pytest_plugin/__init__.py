@@ -22,8 +22,9 @@ from barnabas.pytest_plugin.fixtures import (
     kafka_producer,
     kafka_topic,
     kafka_topic_factory,
+    pytest_addoption,
+    pytest_configure,
 )
-from barnabas.pytest_plugin.options import pytest_addoption, pytest_configure
 from barnabas.pytest_plugin.spark_fixtures import kafka_spark, kafka_streams
 
 __all__ = [

@@ -4,7 +4,7 @@ Definitions are frozen and do not import Spark; `Runner` compiles and runs them.
 """
 
 from barnabas.streams.dsl import Groups, Stream, Table
-from barnabas.streams.errors import LostStateError
+from barnabas.streams.engine.state import LostStateError
 from barnabas.streams.nodes import Topic
 from barnabas.streams.run import Runner, Running
 from barnabas.streams.schema import Schema

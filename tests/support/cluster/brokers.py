@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from barnabas.pytest_plugin.options import external_servers
+from barnabas.pytest_plugin.fixtures import external_servers
 from barnabas.testing import Broker, ExternalKafka
 
 

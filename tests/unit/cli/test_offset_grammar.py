@@ -1,6 +1,6 @@
 import pytest
 
-from barnabas.cli.record_io.offset_ranges import END, START, Bound, BoundKind, parse_range
+from barnabas.cli.record_io.selection import END, START, Bound, BoundKind, parse_range
 from barnabas.model.errors import ConfigError
 
 NOW = 1_700_000_000_000

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from barnabas.console.api.routing import EncodedSlashes, GroupName
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.cluster import ConnectionState
-from barnabas.console.services.connection import ConnectionService
+from barnabas.console.services.cluster import ConnectionService
 from barnabas.model.errors import DeadlineError, UnavailableError
 
 
@@ -84,7 +84,7 @@ async def test_a_slow_read_of_a_reachable_cluster_is_awaited(monkeypatch):
 
 
 async def test_the_connection_is_told_when_it_changes(monkeypatch):
-    monkeypatch.setattr("barnabas.console.services.connection.CHECK_INTERVAL_S", 0)
+    monkeypatch.setattr("barnabas.console.services.cluster.CHECK_INTERVAL_S", 0)
     link = FakeLink()
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     changes = ConnectionService(link, lambda: at).changes()

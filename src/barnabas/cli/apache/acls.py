@@ -17,7 +17,7 @@ from barnabas.admin import (
     ResourceType,
 )
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import ConfigError, LocalError
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from barnabas.admin import (
 from barnabas.admin.access_types import ANY, DEFAULT
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.connection import read_properties
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import BarnabasError, ConfigError, LocalError
 from barnabas.security.quotas import CLIENT_QUOTAS, IP_QUOTAS
 

@@ -18,8 +18,8 @@ from barnabas.cli.apache.flags import (
     say,
 )
 from barnabas.cli.apache.message_formatters import Formatter, close_formatter, formatter_of
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.record_io.readers import GroupReader
+from barnabas.cli.framework.output import DONE, FAILED
+from barnabas.cli.record_io.transfer import GroupReader
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.version import VERSION

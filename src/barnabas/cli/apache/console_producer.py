@@ -17,7 +17,7 @@ from barnabas.cli.apache.flags import (
     simple_class_name,
 )
 from barnabas.cli.framework.connection import key_values, read_properties
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.cli.record_io.record_formats import unescape
 from barnabas.model.errors import ConfigError, LocalError
 

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from barnabas.cli.apache import consumer_groups as tables
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.files import read_input
-from barnabas.cli.framework.output import parse_datetime, parse_duration
-from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
+from barnabas.cli.framework.output import DONE, FAILED, parse_datetime, parse_duration
 from barnabas.cli.nouns.group_lag import GroupPartitionLag, lags_of
 from barnabas.cli.nouns.group_reset import (
     PlannedOffset,
@@ -24,6 +22,7 @@ from barnabas.cli.nouns.group_reset import (
     require_inactive,
     simple_reset,
 )
+from barnabas.cli.record_io.selection import parse_selection, select_partitions
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

@@ -9,7 +9,7 @@ import sys
 
 from barnabas.cli.apache.flags import given_settings, say
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED
+from barnabas.cli.framework.output import DONE, FAILED
 from barnabas.cli.nouns.zookeeper_groups import open_reports
 from barnabas.clients.connector import GroupReport, GroupReports, LivingMembersError
 from barnabas.model.errors import ConfigError

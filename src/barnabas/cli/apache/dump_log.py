@@ -9,7 +9,7 @@ from typing import Any
 
 from barnabas.cli.apache.flags import say, simple_class_name, warn_without_effect
 from barnabas.cli.apache.message_formatters import message_data
-from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
+from barnabas.cli.framework.output import CHECK_FAILED, DONE
 from barnabas.cli.log_files import (
     base_offset,
     control_of,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from barnabas.admin import OffsetSpec
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
 

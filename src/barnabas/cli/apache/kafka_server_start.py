@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.cli.framework.connection import own_settings, read_properties
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.cli.framework.verbs import load
 
 

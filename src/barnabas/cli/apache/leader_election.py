@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from barnabas.admin import ElectionType
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.output import DONE, FAILED
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition

@@ -5,7 +5,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 
 if TYPE_CHECKING:
     from barnabas.admin import LogDir

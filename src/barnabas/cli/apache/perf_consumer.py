@@ -15,7 +15,7 @@ from barnabas.cli.apache.flags import (
     say,
 )
 from barnabas.cli.apache.perf_producer import ToolMetric, print_metrics
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import ConfigError
 from barnabas.runtime.clock import SystemClock
 

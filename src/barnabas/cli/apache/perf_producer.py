@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from barnabas.cli.apache.flags import say, without_java_classes
 from barnabas.cli.framework.connection import BOOTSTRAP, Connection, own_settings, read_properties
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.cli.nouns.perf import Latencies
-from barnabas.cli.record_io.bulk_writer import Pace
+from barnabas.cli.record_io.transfer import Pace
 from barnabas.model.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from barnabas.admin import (
 )
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
 from barnabas.cli.framework.connection import key_values
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.java_hash import java_string_hash

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from barnabas.admin import HangingTransaction
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

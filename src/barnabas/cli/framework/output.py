@@ -1,4 +1,4 @@
-"""Output of commands: rows as a table, JSON, YAML or TSV; times; progress bars.
+"""Output of commands: rows as a table, JSON, YAML or TSV; times; progress bars; exit codes.
 
 Rows are dicts; their keys are the JSON keys (snake_case), which are a stable interface. A table
 shows chosen columns: upper-case headers, aligned, no borders, `-` for empty values, numbers
@@ -14,12 +14,12 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TextIO
 
-from barnabas.model.errors import ConfigError
+from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 
 TABLE, JSON, YAML, TSV = "table", "json", "yaml", "tsv"
 FORMATS = (TABLE, JSON, YAML, TSV)
@@ -325,3 +325,31 @@ def duration_text(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
+
+
+DONE = 0
+FAILED = 1
+"""The cluster rejected the operation, or at least one of several items failed."""
+USAGE = 2
+CHECK_FAILED = 3
+"""The command ran and found a problem (doctor, verifications)."""
+INTERRUPTED = 130
+OK = "OK"
+
+
+def status_of(error: BaseException | None) -> dict[str, Any]:
+    """Returns the `status` and `message` columns of one item.
+
+    >>> status_of(None)
+    {'status': 'OK', 'message': None}
+    """
+    if error is None:
+        return {"status": OK, "message": None}
+    if isinstance(error, BrokerError):
+        return {"status": error.name, "message": error.message}
+    return {"status": type(error).__name__, "message": str(error)}
+
+
+def exit_code(errors: Mapping[Any, BarnabasError] | Iterable[object]) -> int:
+    """Returns FAILED when any item failed."""
+    return FAILED if any(True for _ in errors) else DONE

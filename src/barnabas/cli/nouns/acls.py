@@ -14,9 +14,8 @@ from barnabas.admin import (
     ResourceType,
 )
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.output import show
+from barnabas.cli.framework.output import DONE, FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError
 

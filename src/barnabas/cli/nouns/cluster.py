@@ -3,9 +3,8 @@
 import argparse
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import show, show_document, table_text
+from barnabas.cli.framework.output import DONE, show, show_document, table_text
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 
 BROKER_COLUMNS = ("id", "host", "port", "rack", "controller")

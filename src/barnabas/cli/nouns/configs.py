@@ -11,9 +11,8 @@ from barnabas.admin import (
     ConfigResourceType,
 )
 from barnabas.cli.framework.connection import Connection, key_values
-from barnabas.cli.framework.exit_codes import DONE, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_dry_run_option
-from barnabas.cli.framework.output import show
+from barnabas.cli.framework.output import DONE, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError
 

@@ -11,22 +11,26 @@ import time
 from collections.abc import Iterator
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_isolation_option
-from barnabas.cli.framework.topic_selection import (
+from barnabas.cli.framework.output import DONE
+from barnabas.cli.record_io.record_formats import FORMATS, RecordPrinter
+from barnabas.cli.record_io.selection import (
+    Bound,
+    BoundKind,
+    ReadRange,
     parse_partitions,
+    parse_range,
     parse_selection,
+    resolve,
     select_partitions,
 )
-from barnabas.cli.record_io.offset_ranges import Bound, BoundKind, ReadRange, parse_range, resolve
-from barnabas.cli.record_io.readers import (
+from barnabas.cli.record_io.transfer import (
     POLL_SECONDS,
     GroupReader,
     RecordFilter,
     add_filter_options,
     read_spans,
 )
-from barnabas.cli.record_io.record_formats import FORMATS, RecordPrinter
 from barnabas.model.errors import ConfigError
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock

@@ -14,9 +14,8 @@ from uuid import uuid4
 
 from barnabas.admin import MAX_TIMESTAMP, TopicDescription
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import show, show_document, table_text
+from barnabas.cli.framework.output import CHECK_FAILED, DONE, show, show_document, table_text
 from barnabas.cli.nouns.doctor_addresses import (
     AddressCheck,
     Finding,

@@ -10,8 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
-from barnabas.cli.framework.output import add_format_option, cell, json_line, show
+from barnabas.cli.framework.output import (
+    CHECK_FAILED,
+    DONE,
+    add_format_option,
+    cell,
+    json_line,
+    show,
+)
 from barnabas.cli.log_files import control_of, entries_of, kind_of
 from barnabas.cli.record_io.record_formats import encode_bytes
 from barnabas.model.errors import LocalError

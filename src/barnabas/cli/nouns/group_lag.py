@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import barnabas
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.record_io.offset_ranges import log_offsets_of
+from barnabas.cli.record_io.selection import log_offsets_of
 from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition

@@ -7,9 +7,8 @@ higher at the target is kept, unless `--allow-rewind` is given: the group would 
 import argparse
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import show
+from barnabas.cli.framework.output import DONE, show
 from barnabas.cli.nouns.group_reset import ActiveGroupError, require_inactive
 from barnabas.cli.nouns.zookeeper_groups import (
     add_zookeeper_option,

@@ -13,13 +13,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, exit_code, status_of
 from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import parse_duration, parse_time, show
-from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
+from barnabas.cli.framework.output import (
+    DONE,
+    exit_code,
+    parse_duration,
+    parse_time,
+    show,
+    status_of,
+)
 from barnabas.cli.nouns.group_lag import member_names
-from barnabas.cli.record_io.offset_ranges import LogOffsets, log_offsets_of, offsets_at
+from barnabas.cli.record_io.selection import (
+    LogOffsets,
+    log_offsets_of,
+    offsets_at,
+    parse_selection,
+    select_partitions,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition

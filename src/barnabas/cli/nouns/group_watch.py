@@ -11,9 +11,8 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import duration_text, json_line, table_text
+from barnabas.cli.framework.output import DONE, duration_text, json_line, table_text
 from barnabas.cli.nouns.group_lag import GroupPartitionLag, lags_of, with_lag_seconds
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

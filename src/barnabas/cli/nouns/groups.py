@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.admin.group_types import GroupMember
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.output import show
-from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
+from barnabas.cli.framework.output import CHECK_FAILED, DONE, FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.cli.nouns import zookeeper_groups
 from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_lag_seconds
 from barnabas.cli.nouns.group_reset import committed_of, require_inactive
+from barnabas.cli.record_io.selection import parse_selection, select_partitions
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

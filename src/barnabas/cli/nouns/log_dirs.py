@@ -3,9 +3,8 @@
 import argparse
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import show
+from barnabas.cli.framework.output import DONE, show
 
 EXAMPLE = "barnabas log-dirs --topic orders --format json"
 COLUMNS = ("broker", "log_dir", "topic", "partition", "size_bytes", "offset_lag", "future")

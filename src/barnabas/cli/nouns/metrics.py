@@ -13,8 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.framework.exit_codes import DONE
-from barnabas.cli.framework.output import add_format_option, show
+from barnabas.cli.framework.output import DONE, add_format_option, show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError, LocalError
 

@@ -3,12 +3,15 @@
 import argparse
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options
-from barnabas.cli.framework.output import parse_time, show
-from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
+from barnabas.cli.framework.output import DONE, parse_time, show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.record_io.offset_ranges import log_offsets_of, offsets_at
+from barnabas.cli.record_io.selection import (
+    log_offsets_of,
+    offsets_at,
+    parse_selection,
+    select_partitions,
+)
 from barnabas.runtime.clock import SystemClock
 
 COLUMNS = ("topic", "partition", "start_offset", "end_offset", "records")

@@ -8,14 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.options import add_common_options, add_progress_options
-from barnabas.cli.framework.output import ProgressBar, show
-from barnabas.cli.framework.topic_selection import select_partitions
+from barnabas.cli.framework.output import DONE, ProgressBar, show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.record_io.bulk_writer import Pace
-from barnabas.cli.record_io.offset_ranges import END, START, ReadRange, resolve
-from barnabas.cli.record_io.readers import read_spans
+from barnabas.cli.record_io.selection import END, START, ReadRange, resolve, select_partitions
+from barnabas.cli.record_io.transfer import Pace, read_spans
 
 SAMPLE_EVERY = 50
 WINDOW = 20_000

@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from barnabas.cli.framework.exit_codes import DONE, FAILED
 from barnabas.cli.framework.options import port_number
-from barnabas.cli.framework.output import add_format_option, show, show_document
+from barnabas.cli.framework.output import DONE, FAILED, add_format_option, show, show_document
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_in_module, run_verb
 from barnabas.spark import pipeline_registry as registry
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from barnabas.cli.framework.connection import check_reachable
-from barnabas.cli.framework.exit_codes import DONE, INTERRUPTED
+from barnabas.cli.framework.output import DONE, INTERRUPTED
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.errors import LocalError, UnavailableError
 from barnabas.spark.options import SERVERS, admin_settings
@@ -21,7 +21,7 @@ from barnabas.spark.pipeline import AVAILABLE_NOW
 from barnabas.spark.pipeline_files import load
 from barnabas.spark.pipeline_registry import FINISHED, PipelineRegistry
 from barnabas.spark.query_metrics import MetricsServer, QueryFigures, QueryMetrics
-from barnabas.streams.pipeline_runner import PipelineRunner
+from barnabas.streams.pipelines import PipelineRunner
 
 PLAIN_SECONDS = 10.0
 """Interval of the progress lines when stderr is not a terminal."""

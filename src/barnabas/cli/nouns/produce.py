@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
-from barnabas.cli.framework.exit_codes import DONE
 from barnabas.cli.framework.files import STDIO, open_input
-from barnabas.cli.framework.output import json_line
+from barnabas.cli.framework.output import DONE, json_line
 from barnabas.cli.record_io.record_formats import decode_bytes, headers_of, unescape
 from barnabas.model.errors import ConfigError, ProtocolError
 from barnabas.model.records import Header

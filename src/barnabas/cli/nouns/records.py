@@ -5,13 +5,16 @@ import json
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import FAILED, exit_code, status_of
 from barnabas.cli.framework.files import read_input
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.output import show
-from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
+from barnabas.cli.framework.output import FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.record_io.offset_ranges import parse_range, resolve
+from barnabas.cli.record_io.selection import (
+    parse_range,
+    parse_selection,
+    resolve,
+    select_partitions,
+)
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from barnabas.cli.framework.exit_codes import CHECK_FAILED, DONE
-from barnabas.cli.framework.output import JSON, json_text
+from barnabas.cli.framework.output import CHECK_FAILED, DONE, JSON, json_text
 from barnabas.model.errors import ConfigError
 from barnabas.streams.sql.cases import find_cases, one_session, run_case
 from barnabas.testing import Broker

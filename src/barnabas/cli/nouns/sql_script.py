@@ -15,8 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.output import JSON, json_line, json_text, printable, table_text
+from barnabas.cli.framework.output import (
+    DONE,
+    FAILED,
+    JSON,
+    json_line,
+    json_text,
+    printable,
+    table_text,
+)
 from barnabas.cli.framework.verbs import load
 from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.engine.results import Result, Row, StreamResult, TableResult, TextResult

@@ -15,7 +15,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from barnabas.cli.framework.exit_codes import DONE
+from barnabas.cli.framework.output import DONE
 from barnabas.cli.nouns.sql_script import Printer, report_remote_queries
 from barnabas.model.errors import BarnabasError
 from barnabas.streams.sql.catalog import Catalog

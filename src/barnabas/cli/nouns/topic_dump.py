@@ -26,7 +26,6 @@ from barnabas.cli.framework.connection import (
     add_connection_options,
     own_settings,
 )
-from barnabas.cli.framework.exit_codes import DONE, OK
 from barnabas.cli.framework.files import STDIO, open_input, open_output
 from barnabas.cli.framework.options import (
     add_common_options,
@@ -34,13 +33,24 @@ from barnabas.cli.framework.options import (
     add_isolation_option,
     add_progress_options,
 )
-from barnabas.cli.framework.output import ProgressBar, json_line, show
-from barnabas.cli.framework.topic_selection import parse_selection, select_partitions
+from barnabas.cli.framework.output import DONE, OK, ProgressBar, json_line, show
 from barnabas.cli.nouns.topics import set_configs
-from barnabas.cli.record_io.bulk_writer import BulkWriter, Pace
-from barnabas.cli.record_io.offset_ranges import END, OffsetSpan, parse_range, resolve
-from barnabas.cli.record_io.readers import RecordFilter, add_filter_options, read_spans
 from barnabas.cli.record_io.record_formats import decode_bytes, headers_of, record_document
+from barnabas.cli.record_io.selection import (
+    END,
+    OffsetSpan,
+    parse_range,
+    parse_selection,
+    resolve,
+    select_partitions,
+)
+from barnabas.cli.record_io.transfer import (
+    BulkWriter,
+    Pace,
+    RecordFilter,
+    add_filter_options,
+    read_spans,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError, ProtocolError
 from barnabas.model.ids import TopicPartition

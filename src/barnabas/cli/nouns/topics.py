@@ -13,7 +13,6 @@ from barnabas.admin import (
     TopicDescription,
 )
 from barnabas.cli.framework.connection import Connection, key_values
-from barnabas.cli.framework.exit_codes import DONE, FAILED, exit_code, status_of
 from barnabas.cli.framework.options import (
     add_common_options,
     add_config_option,
@@ -21,7 +20,15 @@ from barnabas.cli.framework.options import (
     add_dry_run_option,
     confirmed,
 )
-from barnabas.cli.framework.output import show, show_document, table_text
+from barnabas.cli.framework.output import (
+    DONE,
+    FAILED,
+    exit_code,
+    show,
+    show_document,
+    status_of,
+    table_text,
+)
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from barnabas import zk
 from barnabas.cli.framework.connection import read_properties
-from barnabas.cli.framework.exit_codes import DONE, FAILED
-from barnabas.cli.framework.output import printable
+from barnabas.cli.framework.output import DONE, FAILED, printable
 from barnabas.cli.framework.zookeeper_brokers import security_of
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.zk.tree import (

@@ -2,17 +2,15 @@
 ZooKeeper.
 """
 
-from barnabas.clients.connector.connector import ConsumerConnector
-from barnabas.clients.connector.errors import (
-    ConsumerRebalanceFailedError,
-    ConsumerTimeoutError,
-    LivingMembersError,
-    MessageStreamsExistError,
-)
+from barnabas.clients.connector.cluster_client import LivingMembersError
+from barnabas.clients.connector.connector import ConsumerConnector, MessageStreamsExistError
 from barnabas.clients.connector.group_report import GroupReport, GroupReports, PartitionReport
 from barnabas.clients.connector.migration import Direction, MigrationPlan, OffsetMigration
-from barnabas.clients.connector.rebalancer import ConsumerRebalanceListener
-from barnabas.clients.connector.stream import MessageStream
+from barnabas.clients.connector.rebalancer import (
+    ConsumerRebalanceFailedError,
+    ConsumerRebalanceListener,
+)
+from barnabas.clients.connector.stream import ConsumerTimeoutError, MessageStream
 from barnabas.clients.connector.topic_count import Blacklist, Whitelist
 
 __all__ = [

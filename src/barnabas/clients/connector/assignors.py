@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import NamedTuple
 
-from barnabas.clients.connector.errors import AssignmentError
+from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.java_hash import java_string_hash
+
+
+class AssignmentError(LocalError):
+    """The configured assignor does not support the subscriptions of the group."""
 
 
 class ConsumerThreadId(NamedTuple):

@@ -11,13 +11,17 @@ from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.loop_thread import LoopThread
-from barnabas.model.errors import UnavailableError
+from barnabas.model.errors import LocalError, UnavailableError
 from barnabas.runtime.closing import ClosesOnExit
 from barnabas.zk.tree import MetadataTree
 from barnabas.zk.znodes import BrokerNode
 from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 
 TreeSource = Callable[[ConnectorSettings], Awaitable[MetadataTree]]
+
+
+class LivingMembersError(LocalError):
+    """The group has active members, which would overwrite the change."""
 
 
 async def connect_zookeeper(settings: ConnectorSettings) -> MetadataTree:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 from barnabas.clients.connector.cluster_client import TreeSource, connect_zookeeper
 from barnabas.clients.connector.core import ConnectorCore
-from barnabas.clients.connector.errors import MessageStreamsExistError
 from barnabas.clients.connector.rebalancer import ConsumerRebalanceListener
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.stream import Decoder, MessageStream, StreamMaker, StreamSet
@@ -26,7 +25,7 @@ from barnabas.clients.core.exit_hooks import close_at_exit, closed
 from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.config import merged
-from barnabas.model.errors import ConfigError
+from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
 from barnabas.model.topic_names import topic_name_problem
@@ -34,6 +33,10 @@ from barnabas.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import ConnectorKeywords
+
+
+class MessageStreamsExistError(LocalError):
+    """The connector already has streams; it creates them only once."""
 
 
 class ConsumerConnector:

@@ -9,7 +9,6 @@ import contextlib
 import logging
 
 from barnabas.clients.connector.cluster_client import ClusterClient
-from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
 from barnabas.clients.connector.fetcher import FetcherManager
 from barnabas.clients.connector.offset_storage import (
     DualOffsets,
@@ -18,7 +17,12 @@ from barnabas.clients.connector.offset_storage import (
     OffsetStorage,
     ZooKeeperOffsets,
 )
-from barnabas.clients.connector.rebalancer import Committer, ConsumerRebalanceListener, Rebalancer
+from barnabas.clients.connector.rebalancer import (
+    Committer,
+    ConsumerRebalanceFailedError,
+    ConsumerRebalanceListener,
+    Rebalancer,
+)
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings, consumer_id_string
 from barnabas.clients.connector.stream import StreamSet

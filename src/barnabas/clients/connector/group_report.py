@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from barnabas.clients.connector.cluster_client import (
     ClusterClient,
+    LivingMembersError,
     RegistryTool,
     TreeSource,
     connect_zookeeper,
 )
-from barnabas.clients.connector.errors import LivingMembersError
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings

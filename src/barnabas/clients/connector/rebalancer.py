@@ -19,7 +19,6 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
 from barnabas.clients.connector.assignors import Assignment, AssignmentContext, ConsumerThreadId
-from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
 from barnabas.clients.connector.fetcher import FetcherManager
 from barnabas.clients.connector.offset_storage import Offsets, OffsetStorage, with_retries
 from barnabas.clients.connector.registry import GroupRegistry, GroupView, OwnershipConflictError
@@ -37,6 +36,10 @@ PartitionOwnership = Mapping[str, Set[int]]
 
 GlobalAssignment = Mapping[str, Mapping[str, Mapping[int, str]]]
 """For each consumer: topic, partition, and the thread id that reads it."""
+
+
+class ConsumerRebalanceFailedError(BarnabasError):
+    """All `rebalance.max.retries` attempts failed; the consumer owns no partitions."""
 
 
 class ConsumerRebalanceListener:

@@ -13,14 +13,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients.connector.errors import ConsumerTimeoutError
 from barnabas.clients.connector.settings import StreamSettings
-from barnabas.model.errors import BarnabasError
+from barnabas.model.errors import BarnabasError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
 
 INVALID_OFFSET = -1
+
+
+class ConsumerTimeoutError(DeadlineError):
+    """No record arrived within `consumer.timeout.ms`; the stream is still usable."""
 
 
 class PartitionTopicInfo:

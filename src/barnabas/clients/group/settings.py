@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from barnabas.clients.assignors import resolve_assignors
 from barnabas.clients.assignors.port import Assignor
-from barnabas.clients.assignors.registry import resolve_assignors
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Conversion, deserializer
 from barnabas.clients.group.fetch_plan import FetchLimits

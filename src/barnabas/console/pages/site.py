@@ -4,11 +4,15 @@ A page is a coroutine function that takes a `View` and creates elements; `Site.p
 The contents are sent with the frame if they are ready within `_WAIT_S`. Otherwise the frame is sent
 alone and the contents follow, so a slow cluster does not delay the page. NiceGUI keeps its routes
 in the process, so a process has one site.
+
+The page of the JSON API is made here from the OpenAPI document of the application; nothing is
+loaded from other hosts.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from nicegui import Client, background_tasks, ui
@@ -19,7 +23,6 @@ from barnabas.console.api.routing import restored
 from barnabas.console.api_client import ApiCallError, ApiClient
 from barnabas.console.composition import Console
 from barnabas.console.pages import (
-    api_reference,
     cluster,
     dead_letters,
     groups,
@@ -30,8 +33,9 @@ from barnabas.console.pages import (
     sql,
     topics,
 )
-from barnabas.console.pages.frame import Breadcrumb, draw_frame, watch_connection
+from barnabas.console.pages.frame import Breadcrumb, draw_frame, heading, watch_connection
 from barnabas.console.pages.login import add_login
+from barnabas.console.pages.tables import plain_table
 from barnabas.console.pages.view import View, show_error
 from barnabas.console.security.guard import PRINCIPAL, cookie_of
 from barnabas.console.security.identity import Principal
@@ -159,7 +163,7 @@ def add_pages(app: FastAPI, console: Console) -> None:
     )
     site.page("/sql", "SQL", sql.sql_page)
     site.page("/cluster", "Cluster", cluster.cluster_page)
-    site.page("/api-reference", "API", api_reference.api_page)
+    site.page("/api-reference", "API", api_page)
     add_login(app, console)
     nicegui_app.add_exception_handler(404, site.not_found)
     ui.run_with(
@@ -174,3 +178,53 @@ def add_pages(app: FastAPI, console: Console) -> None:
         binding_refresh_interval=None,
         reconnect_timeout=10.0,
     )
+
+
+_OPENAPI = "http://console/openapi.json"
+_METHODS = ("get", "post", "put", "patch", "delete")
+
+
+async def api_page(view: View) -> None:
+    document = await view.api.get(_OPENAPI)
+    ui.label(
+        "The pages use only this API. Programs can use it too: requests and responses are JSON; "
+        "an error has code, message and cause."
+    ).classes("console-wrap")
+    ui.link("/openapi.json", "/openapi.json", new_tab=True).classes("console-link")
+    for tag in _tags(document):
+        heading(tag, level=2)
+        plain_table(
+            _rows(document, tag),
+            (("call", "Request"), ("summary", "What it does"), ("parameters", "Parameters")),
+            tag,
+            title=False,
+        )
+
+
+def _tags(document: dict[str, Any]) -> list[str]:
+    found: dict[str, None] = {}
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            found.update(dict.fromkeys(operation.get("tags", ())))
+    return list(found)
+
+
+def _rows(document: dict[str, Any], tag: str) -> list[dict[str, Any]]:
+    rows = []
+    for path, methods in document["paths"].items():
+        for method in _METHODS:
+            operation = methods.get(method)
+            if operation is None or tag not in operation.get("tags", ()):
+                continue
+            names = [item["name"] for item in operation.get("parameters", ())]
+            if "requestBody" in operation:
+                content = operation["requestBody"]["content"]["application/json"]["schema"]
+                names.append("body: " + content.get("$ref", "object").rpartition("/")[2])
+            rows.append(
+                {
+                    "call": f"{method.upper()} {path}",
+                    "summary": operation.get("description") or operation.get("summary", ""),
+                    "parameters": ", ".join(names),
+                }
+            )
+    return rows

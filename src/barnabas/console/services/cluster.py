@@ -3,10 +3,15 @@
 The default of a configuration key is the last value that it falls back to, so it includes the
 broker's own settings. Values of sensitive keys are never returned, not even those that a broker
 would send. The ZooKeeper tree is read-only and without secrets.
+
+Open pages follow a stream that says whether the cluster answers. The check itself is shared:
+`ClusterLink` asks the cluster once for all pages, and only while a page or a request needs to know.
 """
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
 
 from barnabas import zk
 from barnabas.admin import (
@@ -20,6 +25,7 @@ from barnabas.admin import (
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.cluster import (
     ApiVersionItem,
+    ConnectionState,
     ElectionBody,
     ElectionResult,
     FeatureItem,
@@ -273,3 +279,36 @@ class ZooKeeperService:
         if self._tree is None:
             self._tree = await zk.connect(self._address, connect_timeout_s=_CONNECT_S)
         return self._tree
+
+
+CHECK_INTERVAL_S = 2.0
+
+
+class ConnectionService:
+    """Checks the connection and remembers the last answer."""
+
+    def __init__(self, link: ClusterLink, now: Callable[[], datetime]) -> None:
+        self._link = link
+        self._now = now
+        self._last_answer: datetime | None = None
+
+    async def state(self) -> ConnectionState:
+        """Returns the state; it is at most `CHECK_INTERVAL_S` old."""
+        try:
+            await self._link.check_reachable(CHECK_INTERVAL_S)
+        except BarnabasError as error:
+            return ConnectionState(
+                reachable=False, last_answer=self._last_answer, message=str(error)
+            )
+        self._last_answer = self._now()
+        return ConnectionState(reachable=True, last_answer=None)
+
+    async def changes(self) -> AsyncIterator[ConnectionState]:
+        """Yields the state now, and again after each change."""
+        shown: ConnectionState | None = None
+        while True:
+            state = await self.state()
+            if state != shown:
+                yield state
+            shown = state
+            await asyncio.sleep(CHECK_INTERVAL_S)

@@ -24,8 +24,7 @@ from barnabas.streams.engine.rows import (
     resolved,
 )
 from barnabas.streams.engine.stage_query import QueryContext, StageQuery
-from barnabas.streams.engine.state import Folder
-from barnabas.streams.errors import LostStateError
+from barnabas.streams.engine.state import Folder, LostStateError
 from barnabas.streams.nodes import (
     RowSink,
     Through,

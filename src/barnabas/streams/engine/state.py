@@ -22,7 +22,15 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
-from barnabas.streams.errors import LostStateError
+from barnabas.model.errors import LocalError
+
+
+class LostStateError(LocalError):
+    """The checkpoint or the state of a query is gone, so that its results would be wrong.
+
+    `Runner(..., lost_state="rebuild")` computes them again from the source topics.
+    """
+
 
 MANIFESTS = "manifests"
 # Each delta is one more file to read per micro-batch; beyond this they are merged.

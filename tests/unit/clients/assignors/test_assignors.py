@@ -11,8 +11,8 @@ from barnabas.clients.assignors import (
     RangeAssignor,
     RoundRobinAssignor,
     StickyAssignor,
+    resolve_assignors,
 )
-from barnabas.clients.assignors.registry import resolve_assignors
 from barnabas.clients.assignors.sticky import decode_sticky_data, encode_sticky_data
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition

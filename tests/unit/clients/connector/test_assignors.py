@@ -7,12 +7,12 @@ import pytest
 
 from barnabas.clients.connector.assignors import (
     AssignmentContext,
+    AssignmentError,
     ConsumerThreadId,
     range_assignor,
     round_robin_assignor,
     thread_ids_per_topic,
 )
-from barnabas.clients.connector.errors import AssignmentError
 from barnabas.model.ids import TopicPartition
 
 # Made with the assignors of Kafka 0.10.2.2 (whole group) and 0.8.2.2 (one member; it refuses the

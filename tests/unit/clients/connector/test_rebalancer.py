@@ -5,9 +5,13 @@ import asyncio
 import pytest
 from support.clients.connector_world import put_broker, put_topic
 
-from barnabas.clients.connector.errors import ConsumerRebalanceFailedError
 from barnabas.clients.connector.offset_storage import ZooKeeperOffsets
-from barnabas.clients.connector.rebalancer import Committer, ConsumerRebalanceListener, Rebalancer
+from barnabas.clients.connector.rebalancer import (
+    Committer,
+    ConsumerRebalanceFailedError,
+    ConsumerRebalanceListener,
+    Rebalancer,
+)
 from barnabas.clients.connector.registry import GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.stream import StreamMaker

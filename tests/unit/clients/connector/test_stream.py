@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
-from barnabas.clients.connector.errors import ConsumerTimeoutError
 from barnabas.clients.connector.fetcher import fetcher_id, offset_after
 from barnabas.clients.connector.settings import StreamSettings
 from barnabas.clients.connector.stream import (
     ChunkQueue,
+    ConsumerTimeoutError,
     FetchedDataChunk,
     MessageStream,
     PartitionTopicInfo,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.clients.assignors.registry import resolve_assignors
+from barnabas.clients.assignors import resolve_assignors
 from barnabas.clients.group.classic_assignment import ClassicAssignment
 from barnabas.clients.group.classic_protocol import decode_subscription
 from barnabas.clients.group.membership_actions import AssignmentStep, StepKind

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.clients.assignors.registry import resolve_assignors
+from barnabas.clients.assignors import resolve_assignors
 from barnabas.clients.group.classic_member import ClassicMember, ClassicMemberState
 from barnabas.clients.group.classic_protocol import (
     decode_assignment,

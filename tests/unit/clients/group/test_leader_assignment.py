@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.clients.assignors.registry import resolve_assignors
+from barnabas.clients.assignors import resolve_assignors
 from barnabas.clients.group.classic_assignment import LeaderAssignment, leader_assignment
 from barnabas.clients.group.classic_protocol import encode_subscription
 from barnabas.model.errors import LocalError

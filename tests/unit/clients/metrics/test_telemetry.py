@@ -8,8 +8,7 @@ import pytest
 from barnabas.broker.metrics.otlp import decode_metrics
 from barnabas.clients.metrics import telemetry
 from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricsSettings
-from barnabas.clients.metrics.otlp_encoding import encode_metrics
-from barnabas.clients.metrics.telemetry import TelemetryPush
+from barnabas.clients.metrics.telemetry import TelemetryPush, encode_metrics
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DeadlineError
 from barnabas.model.ids import ZERO_UUID, Uuid

@@ -20,7 +20,7 @@ from typing import IO
 
 from barnabas.model.errors import LocalError
 from barnabas.spark.options import ClusterSettings
-from barnabas.streams.errors import LostStateError
+from barnabas.streams.engine.state import LostStateError
 from barnabas.streams.nodes import Sink
 from barnabas.streams.run import Runner, Running
 from barnabas.streams.sql.catalog import Catalog, CheckpointLocation, QueryDefinition, StatementLog
