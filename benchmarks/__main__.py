@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--quick] [SUITE ...]`: runs suites, prints and saves figures and plots.
+"""`python -m benchmarks [--quick | --short] [SUITE ...]`: runs suites, saves figures and plots.
 
 `python -m benchmarks --table SUITE` prints the figures of the last run as a Markdown table, and
 `--plots` draws the plots again.
@@ -22,6 +22,7 @@ SUITES = (
     "several_cores",
     "fixed_rate",
     "small_requests",
+    "metrics_cost",
     "spark",
     "streams",
 )
@@ -38,34 +39,57 @@ QUICK = {
 """Settings of `--quick`: a representative part in less than five minutes."""
 
 
+SHORT = {
+    "BARNABAS_BENCH_SHORT": "1",
+    "BARNABAS_BENCH_SECONDS": "1",
+    "BARNABAS_BENCH_RATE_SECONDS": "3",
+    "BARNABAS_BENCH_PARTITIONS": "1,1000,5000,20000",
+    "BARNABAS_BENCH_CONNECTIONS": "1,1000,10000",
+}
+"""Settings of `--short`: all cells, with shorter turns and slower clients in fewer cells."""
+SHORT_SUITES = (
+    "matrix",
+    "small_requests",
+    "fixed_rate",
+    "metrics_cost",
+    "growth",
+    "several_cores",
+)
+
+
 def main(arguments: list[str]) -> int:
     options = {argument for argument in arguments if argument.startswith("--")}
     names = [argument for argument in arguments if not argument.startswith("--")]
     unknown = [name for name in names if name not in SUITES]
-    if unknown or options - {"--quick", "--table", "--plots"}:
+    if unknown or options - {"--quick", "--short", "--table", "--plots"}:
         bad = (unknown or sorted(options))[0]
         print(f"unknown suite or option {bad!r}; suites: {', '.join(SUITES)}", file=sys.stderr)
         return 2
     if "--table" in options:
         for name in names or SUITES:
+            print(f"\n### {name}\n")
             print(markdown(load(RESULTS / f"{name}.json")))
         return 0
     if "--plots" not in options:
-        _run(names, quick="--quick" in options)
+        _run(names, options)
     _draw()
     return 0
 
 
-def _run(names: list[str], *, quick: bool) -> None:
+def _run(names: list[str], options: set[str]) -> None:
     # Saves what was measured and stops the brokers if the run is ended early.
     signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    if quick:
-        for name, value in QUICK.items():
-            os.environ.setdefault(name, value)
+    suites, settings = SUITES, {}
+    if "--quick" in options:
+        suites, settings = QUICK_SUITES, QUICK
+    elif "--short" in options:
+        suites, settings = SHORT_SUITES, SHORT
+    for name, value in settings.items():
+        os.environ.setdefault(name, value)
     figures: list[Figure] = []
-    for name in names or (QUICK_SUITES if quick else SUITES):
+    for name in names or suites:
         print(f"{name}:", flush=True)
-        report = Report(name)
+        report = Report(name, autosave=RESULTS)
         try:
             importlib.import_module(f"benchmarks.{name}").run(report)
         finally:

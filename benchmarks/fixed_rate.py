@@ -26,7 +26,7 @@ from benchmarks.report import Report
 RATES = tuple(map(int, os.environ.get("BARNABAS_BENCH_RATES", "1000,10000,50000").split(",")))
 BROKERS = tuple(map(int, os.environ.get("BARNABAS_BENCH_BROKERS", "1,3").split(",")))
 TURNS = int(os.environ.get("BARNABAS_BENCH_TURNS", "5"))
-SECONDS = 4.0
+SECONDS = float(os.environ.get("BARNABAS_BENCH_RATE_SECONDS", "4"))
 PERCENTILES = ("p50_ms", "p99_ms", "p99.9_ms")
 Turn = dict[str, float]
 

@@ -9,7 +9,7 @@ with the same client).
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from benchmarks.workload import CODECS, Workload
+from benchmarks.workload import CODECS, PLAIN_SIZE, Workload
 
 SIZES = (10, 100, 1_000, 10_000, 1_000_000)
 CONTENTS = ("keys", "headers", "callbacks")
@@ -127,6 +127,22 @@ def broker_cells() -> list[Cell]:
     """The cells in which brokers are compared under the same clients."""
     loads = [load for load in workloads() if load.operation in ("produce", "batch", "group")]
     return [Cell(load, CLIENTS if _is_plain(load) else BROKER_CLIENTS) for load in loads]
+
+
+def short_clients(cell: Cell) -> tuple[str, ...]:
+    """The clients of a cell in a short run (`--short`), which has all cells but fewer clients.
+
+    confluent-kafka and our blocking client are in every cell. asyncio is where values differ in
+    size only, aiokafka where it has a goal of eight times, and kafka-python in the plain cells.
+    """
+    load, kept = cell.workload, {"confluent", "barnabas", POLL}
+    if not load.tuned and _is_plain(replace(load, size=100, partitions=1)):
+        kept.add("asyncio")
+        if load.operation == "produce" and load.size <= 1_000:
+            kept.add("aiokafka")
+        if load.size == PLAIN_SIZE:
+            kept |= {"aiokafka", "kafka-python"}
+    return tuple(name for name in cell.clients if name in kept)
 
 
 def _is_plain(load: Workload) -> bool:

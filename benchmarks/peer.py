@@ -194,6 +194,8 @@ def _listeners(home: Path) -> tuple[dict[str, str], dict[str, str]]:
         "sasl.enabled.mechanisms": "PLAIN",
         "listener.name.sasl_plaintext.plain.sasl.jaas.config": f'{login} user_{USER}="{PASSWORD}";',
         "message.max.bytes": "4000000",
+        # The logs are on a memory file system: deleted ones must not fill it.
+        "log.segment.delete.delay.ms": "0",
     }
 
 

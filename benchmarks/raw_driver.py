@@ -92,7 +92,7 @@ def produce(address: str, topic: str, count: int, size: int) -> Figures:
     peer = Peer(address)
     make_topic(peer, topic)
     per_batch = max(BATCH_BYTES // size, 1)
-    frame = _produce_frame(topic, per_batch, size)
+    frame = produce_frame(topic, per_batch, size)
     number_of_requests = -(-count // per_batch)
     begin, cpu = time.perf_counter(), time.process_time()
     for number in range(number_of_requests):
@@ -122,7 +122,7 @@ def requests(
 ) -> Figures:
     """One Produce at a time on each of `count` connections, for a fixed time after a warm-up."""
     make_topic(Peer(address), topic)
-    return _keep_busy(address, _produce_frame(topic, 1, size), count, broker_pid)
+    return _keep_busy(address, produce_frame(topic, 1, size), count, broker_pid)
 
 
 def fetches(
@@ -131,7 +131,7 @@ def fetches(
     """One Fetch of one record at a time on each of `count` connections."""
     peer = Peer(address)
     make_topic(peer, topic)
-    peer.send(_produce_frame(topic, 1, size))
+    peer.send(produce_frame(topic, 1, size))
     _check_stored(peer)
     partition = FetchPartition(0, fetch_offset=0, partition_max_bytes=size)
     topics = [FetchTopic(topic, partitions=[partition])]
@@ -181,9 +181,14 @@ class RepeatedRequest:
             self._calls[made.fileno()] = made.recv, made.send
             made.sendall(frame)
         self._received = dict.fromkeys(self._calls, 0)
+        self._idle = False
 
     def run(self, seconds: float) -> int:
         """Returns the number of responses."""
+        if self._idle:
+            self._idle = False
+            for _, send in self._calls.values():
+                send(self._frame)
         served, end = 0, time.perf_counter() + seconds
         received, size, frame = self._received, self._response_size, self._frame
         while time.perf_counter() < end:
@@ -199,8 +204,16 @@ class RepeatedRequest:
                     served += 1
         return served
 
+    def drain(self) -> None:
+        """Waits for the responses under way; the next `run` sends on all connections again."""
+        for number, (receive, _) in self._calls.items():
+            while self._received[number] < self._response_size:
+                self._received[number] += len(receive(65536))
+            self._received[number] = 0
+        self._idle = True
 
-def _produce_frame(topic: str, records: int, size: int) -> bytes:
+
+def produce_frame(topic: str, records: int, size: int) -> bytes:
     now_ms = time.time_ns() // 1_000_000
     batch = build_batch([(None, bytes(size))] * records, timestamp_ms=now_ms)
     data = TopicProduceData(topic, partition_data=[PartitionProduceData(0, bytes(batch))])

@@ -56,11 +56,15 @@ class Report:
     figures: list[Figure] = field(default_factory=list)
     merge: bool = False
     """Whether to keep figures of the last run that this run did not measure."""
+    autosave: Path | None = None
+    """Directory to which the figures are saved after each one: a run may be ended early."""
 
     def add(self, name: str, value: float, unit: str, **more: Any) -> Figure:
         figure = Figure(name, value, unit, **more)
         self.figures.append(figure)
         print(f"  {_line(figure)}", flush=True)
+        if self.autosave is not None:
+            self.save(self.autosave)
         return figure
 
     @property

@@ -16,6 +16,7 @@ AT_ONCE = 10_000
 """Records of one poll where the client has such a limit, and records between two commits."""
 HEADERS = [("source", b"web"), ("trace", b"0123456789abcdef")]
 KEYS = [b"customer %d" % number for number in range(1000)]
+PLAIN_SIZE = 100
 USER, PASSWORD = "bench", "bench-secret"
 
 
@@ -25,7 +26,7 @@ class Workload:
 
     operation: str
     """produce; or a way to read: iterate, batch, arrow, group (batch with commits)."""
-    size: int = 100
+    size: int = PLAIN_SIZE
     content: str = "plain"
     """plain, keys, headers, callbacks."""
     codec: str = "none"

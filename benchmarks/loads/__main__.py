@@ -1,9 +1,12 @@
-"""`python -m benchmarks.loads JOB`: runs the job of one client process and prints figures as JSON.
+"""`python -m benchmarks.loads CLIENT`: runs jobs of one client, one for each line of the input.
 
-The process prints `ready` when its client is made, and begins when it reads a line, so that several
-processes begin together.
+A line is a job as JSON. The process prints `ready` when the client of the job is made, begins when
+it reads another line, so that several processes begin together, and prints figures as JSON. A
+process serves many jobs: the start of an interpreter and its imports take longer than most jobs.
+Each job makes a client of its own.
 """
 
+import gc
 import importlib
 import json
 import sys
@@ -22,13 +25,15 @@ MODULES = {
 }
 
 
-def main(text: str) -> None:
+def main(client: str) -> None:
     warnings.simplefilter("ignore", DeprecationWarning)
-    job = Job.from_text(text)
-    module = importlib.import_module(f"benchmarks.loads.{MODULES[job.workload.client]}")
-    watch = Stopwatch(job.count)
-    (module.produce if job.workload.operation == "produce" else module.consume)(job, watch)
-    print(json.dumps(watch.figures()), flush=True)
+    module = importlib.import_module(f"benchmarks.loads.{MODULES[client]}")
+    for line in iter(sys.stdin.readline, ""):
+        job = Job.from_text(line)
+        watch = Stopwatch(job.count)
+        (module.produce if job.workload.operation == "produce" else module.consume)(job, watch)
+        print(json.dumps(watch.figures()), flush=True)
+        gc.collect()
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ async def _consume(job: Job, watch: Stopwatch) -> None:
     async with Consumer(consumer_config(job)) as consumer:
         watch.wait_for_start()
         if job.workload.operation == "group":
-            consumer.subscribe([job.topic])
+            await consumer.subscribe([job.topic])
         else:
             consumer.assign([(job.topic, number) for number in range(job.workload.partitions)])
         await (_iterate if job.workload.operation == "iterate" else _poll)(consumer, job, watch)

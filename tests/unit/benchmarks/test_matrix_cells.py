@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.loads.__main__ import MODULES
+from benchmarks.matrix import plot_of
 from benchmarks.matrix_cells import (
     CLIENTS,
     CONTENTS,
@@ -18,6 +19,7 @@ from benchmarks.matrix_cells import (
     SIZES,
     broker_cells,
     client_cells,
+    short_clients,
     workloads,
 )
 from benchmarks.workload import CODECS, Job, Workload, value_of, varied_values
@@ -105,3 +107,23 @@ def test_varied_values_compress_as_events_do():
     assert {len(value) for value in values} == {100}
     ratio = len(zlib.compress(b"".join(values), 1)) / 100_000
     assert 0.2 < ratio < 0.6
+
+
+def test_a_short_run_has_every_cell():
+    for cell in [*client_cells(), *broker_cells()]:
+        kept = set(short_clients(cell))
+        assert kept >= {"confluent", "barnabas"} & set(cell.clients), cell.name
+        for goal in cell.goals:  # our clients' goals of plain cells stay
+            if cell.workload == Workload(cell.workload.operation):
+                assert {goal.client, goal.beside} <= kept, cell.name
+
+
+def test_a_plain_cell_has_all_clients_in_a_short_run():
+    (cell,) = [cell for cell in client_cells() if cell.workload == Workload("produce")]
+    assert short_clients(cell) == cell.clients == CLIENTS
+
+
+def test_cells_that_differ_in_size_share_a_plot():
+    small, large = (plot_of(Workload("produce", size=size)) for size in (10, 1_000_000))
+    assert small == large == "throughput by size: produce, defaults"
+    assert plot_of(Workload("produce", codec="zstd")) == ""

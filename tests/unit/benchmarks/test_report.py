@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.fixed_rate_driver import percentiles
 from benchmarks.growth import exponent
+from benchmarks.metrics_cost import interval
 from benchmarks.plots import file_name, group, series_of
 from benchmarks.report import Figure, Report, load, markdown, summary
 
@@ -83,3 +84,15 @@ def test_the_exponent_of_growth():
 def test_percentiles_of_latency():
     found = percentiles([number / 1000 for number in range(1, 1001)])
     assert found == pytest.approx({"p50_ms": 501, "p99_ms": 991, "p99.9_ms": 1000})
+
+
+def test_figures_are_saved_one_by_one(tmp_path):
+    report = Report("s", autosave=tmp_path)
+    for number in range(2):
+        report.add(str(number), 1.0, "s")
+        assert load(tmp_path / "s.json") == report.figures
+
+
+def test_the_interval_of_a_median():
+    low, high = interval([0.9 + number / 100 for number in range(21)])
+    assert 0.9 < low < 1.0 < high < 1.1
