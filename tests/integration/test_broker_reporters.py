@@ -2,13 +2,12 @@
 
 import json
 import sys
-import threading
 import types
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import pytest
 from support.cluster.workload import wait_until
+from support.network.otlp_collector import otlp_collector
 
 from barnabas import TopicPartition
 from barnabas.admin import Admin, ConfigResource
@@ -98,30 +97,14 @@ def test_json_lines_have_the_last_values(tmp_path):
     assert counts[topic] == 1
 
 
-class _Collector(BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.server.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def collector():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Collector)
-    server.bodies = []
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with otlp_collector() as running:
+        yield running
 
 
 def test_otlp_has_the_names_of_the_metrics_endpoint(collector):
-    url = f"http://127.0.0.1:{collector.server_port}/v1/metrics"
+    url = f"{collector.url}/v1/metrics"
     config = {"metric.reporters": "otlp", "metrics.otlp.endpoint": url, "broker.id": 7}
     with Broker(in_memory=True, config=config) as broker:
         topic = broker.topic()

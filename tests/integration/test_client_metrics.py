@@ -3,17 +3,16 @@
 import json
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from support.clients.metric_moves import assert_moved
+from support.network.otlp_collector import otlp_collector
 
 import barnabas.aio
 from barnabas import Admin, BarnabasError, ConfigError, Consumer, LocalError, Producer
 from barnabas.admin import ConfigResource
 from barnabas.broker.metrics.otlp import decode_metrics
 from barnabas.model.ids import TopicPartition
-from barnabas.records.compression import Codec, decompress
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
@@ -189,36 +188,15 @@ def test_json_lines_of_a_client(broker, tmp_path):
     assert metrics["record-send-total"] == 1
 
 
-class Collector(BaseHTTPRequestHandler):
-    """Keeps the bodies that OTLP exporters post."""
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.headers.get("Content-Encoding") == "gzip":
-            body = bytes(decompress(Codec.GZIP, memoryview(body), 10**7))
-        self.server.bodies.append(body)
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def collector():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-    server.bodies = []
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with otlp_collector() as running:
+        yield running
 
 
 def test_metrics_reach_an_opentelemetry_collector(broker, collector):
     topic = broker.topic()
-    url = f"http://127.0.0.1:{collector.server_port}/v1/metrics"
+    url = f"{collector.url}/v1/metrics"
     options = {"metric_reporters": ["otlp"], "metrics_otlp_endpoint": url}
     with Producer(**settings(broker, **options)) as producer:
         producer.send(topic, b"x").result(60)

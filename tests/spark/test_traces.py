@@ -7,8 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pyarrow as pa
 import pytest
@@ -18,6 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from support.network.otlp_collector import otlp_collector
 
 from barnabas import Consumer, Producer
 from barnabas.model.errors import BarnabasError
@@ -134,32 +133,17 @@ checkpoint: {folder}/checkpoint
 """
 
 
-class _Collector(BaseHTTPRequestHandler):
-    """Receives the spans of Spark's worker processes by OTLP."""
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        request = ExportTraceServiceRequest.FromString(body)
-        for resource in request.resource_spans:
-            for scope in resource.scope_spans:
-                self.server.spans.extend(scope.spans)
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def collector():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Collector)
-    server.spans = []
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with otlp_collector() as running:
+        yield running
+
+
+def spans_in(body):
+    """Yields the spans that a worker process of Spark has posted."""
+    for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
+        for scope in resource.scope_spans:
+            yield from scope.spans
 
 
 def run_pipeline(broker, topic, folder, collector):
@@ -167,7 +151,7 @@ def run_pipeline(broker, topic, folder, collector):
     file.write_text(PIPELINE.format(servers=broker.bootstrap_servers, topic=topic, folder=folder))
     environment = {
         **os.environ,
-        "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_port}",
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
         "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
         "BARNABAS_STATE_DIR": str(folder / "state"),
     }
@@ -198,7 +182,7 @@ def test_a_trace_continues_through_a_pipeline(broker, topic_name, tmp_path, span
     polled = [span for span in spans() if span.name == f"poll {topic}-out"]
     assert {link.context.trace_id for span in polled for link in span.links} == traces
 
-    of_spark = {span.name: span for span in collector.spans}
+    of_spark = {span.name: span for body in collector.bodies for span in spans_in(body)}
     assert set(of_spark) == {f"poll {topic}", f"send {topic}-out"}
     for span in of_spark.values():
         linked = {int.from_bytes(link.trace_id, "big") for link in span.links}

@@ -22,3 +22,8 @@ def test_importing_the_package_loads_no_client():
 
 def test_an_unknown_name_is_an_attribute_error():
     assert not hasattr(barnabas, "Prodcer")
+
+
+def test_definitions_of_streams_do_not_import_spark():
+    code = "import sys, barnabas.streams; sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

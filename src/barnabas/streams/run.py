@@ -85,6 +85,9 @@ class Runner:
                 _finish(running, query.name, left)
             finally:
                 query.close()
+            # The next query reads committed records only. The last transaction of this one may be
+            # committed while its markers are not yet written to all partitions, and the next
+            # query would miss records of this run.
             wait_until_visible(query.context.cluster.admin(), query.written_topics)
             reports.append(list(running.recentProgress))
         return reports
@@ -183,6 +186,8 @@ class Running:
         for query in self.queries:
             first = _batch_id(query)
             while query.isActive and time.monotonic() < deadline:
+                # The status alone is not sufficient: a query without pauses starts its next
+                # micro-batch at once and would look active for ever.
                 if not query.status["isTriggerActive"] or _batch_id(query) != first:
                     break
                 pause.wait(POLL_SECONDS / 4)

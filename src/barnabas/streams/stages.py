@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from barnabas.model.errors import LocalError
 from barnabas.streams.nodes import (
     Aggregate,
     Fold,
@@ -26,6 +27,13 @@ from barnabas.streams.nodes import (
 from barnabas.streams.windows import Emit, Shape
 
 STATEFUL = (Aggregate, Fold, Join)
+
+
+class LostStateError(LocalError):
+    """The checkpoint or the state of a query is gone, so that its results would be wrong.
+
+    `Runner(..., lost_state="rebuild")` computes them again from the source topics.
+    """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +119,8 @@ def is_native(node: TopologyNode) -> bool:
         shape = node.window.shape if node.window else None
         changing_session = shape is Shape.SESSION and node.emit is Emit.CHANGES
         ours = node.late_topic is not None or shape is Shape.SLIDING or changing_session
+        # Spark has no sliding windows by record and no retractions of table rows, does not
+        # support session windows in update mode, and drops late rows instead of returning them.
         return not ours and not node.parent.is_table
     return isinstance(node, Join) and not any(parent.is_table for parent in node.parents)
 
@@ -139,6 +149,7 @@ def _cuts(name: str, nodes: list[TopologyNode]) -> dict[TopologyNode, Topic]:
 def _cut_topic(name: str, number: int, node: TopologyNode) -> Topic:
     if isinstance(node, Through) and node.topic is not None:
         return node.topic
+    # The names of Kafka Streams' internal topics.
     kind = "changelog" if node.is_table else "repartition"
     return Topic(f"{name}-{number}-{kind}")
 
@@ -164,6 +175,9 @@ def _ordered(drafts: list[_Draft], cuts: dict[TopologyNode, Topic]) -> list[_Dra
     def visit(draft: _Draft) -> None:
         if draft in begun:
             return
+        # A topic that a topology both reads and writes makes a cycle. The order then does not
+        # matter for correctness: Runner.run processes what is there, and the rest in the next
+        # run.
         begun.add(draft)
         for name in _topics_read(draft, cuts):
             if name in writers:

@@ -143,6 +143,8 @@ class Rebalancer:
         retries, backoff_s = self._settings.rebalance_retries, self._settings.rebalance_backoff_s
         attempts, deadline = 0, loop.time() + retries * backoff_s
         while True:
+            # Before the view is read: a watch that fires during the attempt must start the next
+            # one.
             self.changed.clear()
             try:
                 await self._attempt()
@@ -153,6 +155,8 @@ class Rebalancer:
                 attempts += 1
                 if patient and isinstance(error, ConnectionLossError):
                     attempts, deadline = 0, loop.time() + retries * backoff_s
+                # Both: a watch can end a pause early, so the attempts alone could be used up
+                # within milliseconds while another member is still releasing its partitions.
                 elif attempts >= retries and loop.time() >= deadline:
                     raise self._failed(attempts, error) from error
                 _log.info("rebalance attempt %d of %s: %s", attempts, self._name, error)
@@ -185,12 +189,19 @@ class Rebalancer:
     async def _attempt(self) -> None:
         view = await self._registry.view(self._settings.exclude_internal, self._on_watch)
         session = self._registry.tree.session_id
+        # The same members, topics and session as at the last success: the watch fired for a
+        # change that concerns other groups' topics, or for our own nodes. Rebalancing would
+        # interrupt reading for nothing.
         if self._settled == (session, view):
             return
         self._settled = None
         if not await self._registry.brokers(self._on_watch):
             _log.warning("no broker is registered; the rebalance waits for one")
             return
+        # The order of Kafka's ZookeeperConsumerConnector: stop fetchers, clear the queues,
+        # commit, release, claim, start fetchers. Committing before the release lets the next
+        # owner continue exactly there; a fetcher that still ran could hand out records behind the
+        # commit.
         await self._close_fetchers()
         await self._release()
         context = view.context(self._name)
@@ -212,6 +223,8 @@ class Rebalancer:
             owned.setdefault(topic_partition.topic, set()).add(topic_partition.partition)
         if self.listener is not None:
             await _call(self.listener.before_releasing_partitions, owned)
+        # Partitions that were claimed by an attempt which then failed. Their nodes may exist
+        # although the registry of topics does not list them.
         await self._registry.release_ours(self._claimed - self.topic_registry.keys())
         await self._registry.release(self.topic_registry)
         self._claimed.clear()
@@ -223,6 +236,7 @@ class Rebalancer:
         # Before the claim: if the offsets cannot be read, other members can still claim the
         # partitions.
         await self._committer.fetch(mine)
+        # Before the request: if the response is lost, the claim may still have happened.
         self._claimed.update(mine)
         await self._registry.claim(mine)
         try:
@@ -277,11 +291,15 @@ class Rebalancer:
     async def _pause(self, error: BarnabasError) -> None:
         """Waits until the conflicting owner is gone, something changes, or the back-off ends."""
         backoff_s = self._settings.rebalance_backoff_s
+        # Changes of a group come in bursts (every member releases and claims). A short pause lets
+        # several of them cause one attempt.
         await asyncio.sleep(min(_SHORTEST_PAUSE_S, backoff_s))
         with contextlib.suppress(TimeoutError, ConnectionLossError):
             async with asyncio.timeout(backoff_s):
                 if isinstance(error, OwnershipConflictError):
                     owner = await self._registry.tree.exists(error.path, self._on_watch)
+                    # Released between the failed claim and this request, so no watch would fire
+                    # for it.
                     if owner is None:
                         return
                 await self.changed.wait()

@@ -133,6 +133,8 @@ class GroupRegistry:
 
     async def write(self, ops: Sequence[Op]) -> None:
         """Runs all operations or none; raises SessionLostError if the registration is gone."""
+        # The check is part of the transaction. Without it, a consumer whose session expired could
+        # claim partitions with the new session while the group no longer counts it as a member.
         guard = CheckOp(paths.consumer_id(self.group, self.consumer), ANY_VERSION)
         try:
             await self.tree.multi([guard, *ops] if self._registered else ops)
@@ -174,6 +176,8 @@ class GroupRegistry:
         }
 
     async def _members(self, watch: Watch | None) -> dict[str, Member]:
+        # The watch is on the list alone: a member writes its node once per session, so its data
+        # does not change.
         ids = await self.tree.children(paths.consumer_ids(self.group), watch)
         nodes = await asyncio.gather(*(self._get(paths.consumer_id(self.group, i)) for i in ids))
         return {
@@ -188,6 +192,8 @@ class GroupRegistry:
 
     async def _partitions(self, topic: str, watch: Watch | None) -> tuple[int, ...] | None:
         """Returns None if the topic does not exist; watches for its creation."""
+        # exists sets a watch also on a missing node, get does not: the creation of the topic must
+        # be noticed.
         if await self.tree.exists(paths.topic(topic), watch) is None:
             return None
         data = await self._get(paths.topic(topic), watch)
@@ -212,6 +218,8 @@ class GroupRegistry:
                 some = wanted[start : start + OPS_PER_MULTI]
                 await self._claim_some(some)
                 claimed.extend(topic_partition for topic_partition, _ in some)
+        # Several transactions are not atomic together. Keeping a part would block the members
+        # that should own it while this one waits for the conflict to end.
         except OwnershipConflictError:
             await self.release(claimed)
             raise
@@ -260,6 +268,9 @@ class GroupRegistry:
         stat = await self.tree.exists(cause.path)
         if stat is None:
             return
+        # ZooKeeper deletes the nodes of an expired session only after its timeout. Nodes of our
+        # own former session may be deleted at once; nodes of others end by themselves or by a
+        # release.
         if not self._is_ours(stat.ephemeral_owner):
             raise OwnershipConflictError(cause.path)
         with contextlib.suppress(NoNodeError):

@@ -62,6 +62,8 @@ class RowSender:
                 self.first_topic = self.first_topic or topic
                 self._pending.append(self._send(topic, rows))
             self.rows += batch.num_rows
+            # A failed record must end a large task early, without a check of every future per
+            # batch.
             if len(self._pending) > PENDING_BATCHES:
                 self._check()
 
@@ -165,6 +167,7 @@ class CommittedBatch:
     def render(self, query_id: str) -> OffsetAndMetadata:
         """Returns the offset to commit: the next micro-batch, like a consumer's next record."""
         text = json.dumps({"query": query_id, "batch": self.batch_id, "rows": self.rows})
+        # An offset cannot be negative, and the first micro-batch has the number 0.
         return OffsetAndMetadata(self.batch_id + 1, text)
 
     @classmethod
@@ -219,6 +222,9 @@ class ProducerCache:
                 producer.close(0)
 
     def _after_fork(self) -> None:
+        # Spark's daemon forks the workers. Sockets and threads of the parent do not work in a
+        # child; the objects are dropped without a close, because a close would write to the
+        # sockets of the parent.
         if self._process != os.getpid():
             self._process, self._producers, self._admins = os.getpid(), {}, {}
             self._written = {}
@@ -249,13 +255,18 @@ def write_exactly_once(
     if not kept:
         return 0
     settings = _transactional(options, epoch)
+    # Too large to keep for a second attempt: the slower way, which needs the rows only once. A
+    # failure is left to the retries of Spark.
     if sum(batch.nbytes for batch in kept) > KEPT_BYTES:
         return _write_if_missing(options, settings, epoch, itertools.chain(kept, batches))
+    # A second attempt may run while the first is still alive (speculation, a lost executor). Only
+    # init_transactions fences it, so only a first attempt may skip that call.
     continues = epoch.first_attempt and clients.continues(settings, epoch)
     *ways, last = ([_transaction] if continues else []) + [_write_if_missing] * ATTEMPTS
     for write in ways:
         try:
             return write(options, settings, epoch, kept)
+        # Another attempt would find the same difference.
         except ReplayError:
             raise
         except BarnabasError as error:
@@ -285,6 +296,8 @@ def _write_if_missing(
     rows: Iterable[pa.RecordBatch],
 ) -> int:
     try:
+        # This order makes the read final: after init_transactions (KIP-98) no earlier attempt can
+        # commit, and require_stable (KIP-447) waits for a commit that is being completed.
         clients.producer(settings).init_transactions()
         mark = _committed_batch(clients.admin(settings), epoch.transactional_id)
         if mark is not None and mark.batch_id >= epoch.batch_id:
@@ -305,6 +318,8 @@ def _transaction(
     producer = clients.producer(settings)
     sending = RowSender(producer, options.topic, options.timestamp_column)
     try:
+        # A producer that another worker has fenced fails when it adds a partition or commits. It
+        # then has written nothing that a read_committed reader sees.
         producer.begin_transaction()
         sending.send(rows)
         assert sending.first_topic is not None
@@ -316,6 +331,8 @@ def _transaction(
     except BaseException:
         clients.drop(settings)
         raise
+    # Only after the commit has succeeded. If the response was lost, the state of the micro-batch
+    # is unknown, and the next attempt must read the committed number.
     clients.record_write(settings, epoch)
     freeze_imports()
     return sending.rows

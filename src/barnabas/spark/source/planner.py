@@ -96,6 +96,8 @@ def pack_ranges(
     tasks: list[list[OffsetRange]] = []
     room = 0
     for item in ranges:
+        # Small ranges share a task, because a Spark task costs more than reading a few records.
+        # Ranges stay in order, so the same offsets always give the same tasks (see the sink).
         if not tasks or item.size > room:
             tasks.append([])
             room = limit
@@ -106,6 +108,8 @@ def pack_ranges(
 
 def _split_to(ranges: list[OffsetRange], count: int) -> list[OffsetRange]:
     total = sum(item.size for item in ranges)
+    # A range below the average size stays whole. Only the rest is divided, in proportion to its
+    # size, as Spark's own source does for minPartitions.
     small = {item for item in ranges if item.size * count <= total}
     large_total = total - sum(item.size for item in small)
     left = count - len(small)
@@ -161,6 +165,9 @@ class TriggerLimits:
         latest: Mapping[TopicPartition, int],
         now_ms: int,
     ) -> bool:
+        # The first micro-batch after a start never waits: nothing is known about how long its
+        # records have waited. A new or removed partition ends the wait as well, so that the
+        # change gets into the checkpoint.
         if self.min_offsets is None or self.last_ms is None or start.keys() != latest.keys():
             return False
         if now_ms - self.last_ms >= self.max_delay_ms:
@@ -266,9 +273,13 @@ def advance(
             losses.append(loss)
         if latest is None or _leaves(topic_partition, position, latest, view, known_ids):
             continue
+        # min: after a truncation there is nothing to read, and a base beyond the end would count
+        # as a negative backlog for the limits.
         base[topic_partition], end[topic_partition] = min(position, latest), latest
     for topic_partition, latest in view.latest.items():
         if topic_partition not in start:
+            # A partition that appeared while the query runs is read from its beginning, whatever
+            # startingOffsets says: its records are newer than the query.
             base[topic_partition], end[topic_partition] = 0, latest
     return Advance(base, end, losses)
 

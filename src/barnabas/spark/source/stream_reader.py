@@ -135,6 +135,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         everything = isinstance(limit, ReadAllAvailable)
         begin = read(start)
         end = self._plan().next_end(begin, limited=not everything)
+        # A micro-batch without new offsets is not planned by Spark, so nothing would take the
+        # records that were read for it.
         if end != begin:
             self._small.begin(self._tasks(begin, end))
         return render(end)
@@ -142,6 +144,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def getDefaultReadLimit(self) -> ReadLimit:
         """Returns a limit, so that only Trigger.Once reads all; this class applies the limits."""
         options = self._options
+        # Spark passes this limit back to latestOffset, and ReadAllAvailable for Trigger.Once. The
+        # kind of limit is all that this class uses; TriggerLimits has the numbers.
         if options.max_offsets_per_trigger is not None:
             return ReadMaxRows(options.max_offsets_per_trigger)
         return ReadMinRows(options.min_offsets_per_trigger or 1)
@@ -154,8 +158,13 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return None if seen is None else render(seen.latest)
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        # Spark also calls this after a restart for a micro-batch whose offsets are in the
+        # checkpoint but which was not committed. The plan must depend on the offsets alone: the
+        # sink finds the rows that it has written by the number of the task.
         planned = self._tasks(read(start), read(end))
         self._small.plan(planned)
+        # Planning exists only in the process that computes offsets; a copy of the reader in
+        # another process must not open connections for it.
         if self._planning is not None:
             self._planning.look_ahead()
         return planned
@@ -245,6 +254,8 @@ class QueryPlanning:
         self._pause.set()
         if self._mirror is not None:
             self._mirror.close()
+        # First the cluster, then LookAhead: closing the connections ends the request for which
+        # the thread of LookAhead waits.
         self._cluster.close()
         self._ahead.close()
 
@@ -252,6 +263,8 @@ class QueryPlanning:
         """Returns the start of a new query. Spark calls it twice and must get the same offsets."""
         if self._initial is None:
             topic_partitions = self._cluster.partitions()
+            # With AvailableNow the target was fixed before. Resolving "latest" again would start
+            # after the target if records arrived in between, and the log would look truncated.
             if self._target is not None and isinstance(self._options.starting, LatestOffsets):
                 self._initial = dict(self._target.latest)
             else:
@@ -272,6 +285,9 @@ class QueryPlanning:
     def next_end(self, start: Offsets, *, limited: bool) -> Offsets:
         """Returns the end of the next micro-batch; waits up to LONG_POLL_MS for new records."""
         deadline = self._clock.monotonic_ms() + LONG_POLL_MS
+        # First call after a restart from a checkpoint. The checkpoint has no topic ids, so a
+        # topic that was deleted and created again while the query was down is recognised by the
+        # ids in the group.
         if self.seen is None and self._mirror is not None and start != self._initial:
             self._known_ids.update(self._mirror.topic_ids(start))
         while True:
@@ -292,8 +308,11 @@ class QueryPlanning:
             self._mirror.flush()
 
     def _end(self, start: Offsets, limited: bool) -> Offsets:
+        # The view that was requested ahead is sufficient only when the limit decides the end.
         view = self._target or self._ahead.take(start) or self._cluster.view()
         step = advance(start, view, self._known_ids)
+        # Losses are reported before the ids are stored: a failed query sees the same loss again
+        # when it is restarted, instead of continuing silently.
         self._report_losses(step)
         self.seen = view
         self._known_ids.update(view.topic_ids)

@@ -24,7 +24,7 @@ from barnabas.streams.engine.rows import (
     resolved,
 )
 from barnabas.streams.engine.stage_query import QueryContext, StageQuery
-from barnabas.streams.engine.state import Folder, LostStateError
+from barnabas.streams.engine.state import Folder
 from barnabas.streams.nodes import (
     RowSink,
     Through,
@@ -33,7 +33,7 @@ from barnabas.streams.nodes import (
     TopologyNode,
     ViewSink,
 )
-from barnabas.streams.stages import Plan
+from barnabas.streams.stages import LostStateError, Plan
 from barnabas.streams.topics import create_written_topics
 from barnabas.streams.topology import Function, Topology
 from barnabas.streams.views import count_rows

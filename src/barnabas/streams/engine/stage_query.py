@@ -114,6 +114,8 @@ class StageQuery:
         if core is None and len(outputs) == 1 and isinstance(outputs[0], CallSink | RecordSink):
             return outputs[0].mode
         changing = isinstance(core, Aggregate) and core.emit is Emit.CHANGES and is_native(core)
+        # Append mode holds back a window until the watermark has passed its end, which is
+        # Emit.FINAL. Update mode writes each change.
         return "update" if changing else "append"
 
     def frame(self) -> DataFrame:
@@ -204,6 +206,8 @@ class StageQuery:
         return lambda frame, batch_id: self._plain_batch(frame, batch_id, root)
 
     def _plain_batch(self, frame: DataFrame, batch_id: int, root: TopologyNode) -> None:
+        # Without the cache every output would read the topics again, and a function with side
+        # effects or random results would run once per output.
         shared = frame.persist() if len(self.stage.outputs) > 1 else frame
         try:
             self._write_all(shared, batch_id, root)
@@ -223,6 +227,9 @@ class StageQuery:
                 self._stepped_batch(step.hold(frame), batch_id, core, step)
         finally:
             step.release()
+        # Last of all: a failure before this line leaves the manifest of the earlier micro-batch
+        # as the newest, and the replay starts from the same state as this attempt. The outputs
+        # recognise the replay by the number of the micro-batch.
         step.commit()
 
     def _stream_table_batch(
@@ -233,6 +240,9 @@ class StageQuery:
         table_changed = self._table_changed(core.right, batch_id)
         whole = step.hold(frame) if table_changed else frame
         result = stream_table_step(whole, core, step, table_changed=table_changed)
+        # A replay must produce the same rows in the same tasks (see the sink). A join does not
+        # guarantee this: Spark may distribute its rows differently when the sizes of the inputs
+        # differ. So the rows are distributed again by key.
         settled = result if stays_in_place(step) else _settled(result)
         self._write_all(settled, batch_id, core)
 
@@ -313,6 +323,8 @@ class StageQuery:
 def _offsets(log: str, topic: str) -> list[object]:
     """Returns the offsets of a topic in a file of Spark's offset log: a line of JSON per source."""
     found = []
+    # The first line is the version of the format, the second the metadata of the micro-batch;
+    # then one line per source.
     for line in log.splitlines()[2:]:
         position = json.loads(line)
         if isinstance(position, dict) and topic in position:

@@ -22,15 +22,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructType
 
-from barnabas.model.errors import LocalError
-
-
-class LostStateError(LocalError):
-    """The checkpoint or the state of a query is gone, so that its results would be wrong.
-
-    `Runner(..., lost_state="rebuild")` computes them again from the source topics.
-    """
-
+from barnabas.streams.stages import LostStateError
 
 MANIFESTS = "manifests"
 # Each delta is one more file to read per micro-batch; beyond this they are merged.
@@ -112,6 +104,8 @@ class Folder:
             stream.write(bytearray(text.encode()))
         finally:
             stream.close()
+        # Hadoop's rename does not replace an existing file. Between the two calls the manifest is
+        # missing; that is harmless, because the same micro-batch would be run again.
         self._fs.delete(target, False)
         self._fs.mkdirs(target.getParent())
         if not self._fs.rename(draft, target):
@@ -133,7 +127,11 @@ class StateStore:
         """Returns the state for a micro-batch; LostStateError if that of the earlier micro-batches
         is gone.
         """
+        # A manifest with this number or a later one belongs to an attempt whose micro-batch Spark
+        # has not committed. It is ignored and overwritten.
         earlier = [number for number in self._manifests() if number < batch_id]
+        # Without this check the query would continue with empty tables and write wrong results
+        # without an error.
         if not earlier and batch_id > 0:
             raise LostStateError(
                 f"the checkpoint is at micro-batch {batch_id}, but {self._folder.at(MANIFESTS)} "
@@ -155,10 +153,13 @@ class StateStore:
 
     def write_part(self, table: str, name: str, frame: DataFrame) -> Part:
         place = f"{table}/{name}"
+        # A failed attempt of the same micro-batch may have written and cached this directory. Its
+        # files are replaced now, and the cache must not be read instead of them.
         old = self._frames.pop(place, None)
         if old is not None:
             old.unpersist()
         seen = Observation(f"rows-{uuid.uuid4().hex}")
+        # Counts while the rows are written; count() would compute the frame a second time.
         counted = frame.observe(seen, sf.count(sf.lit(1)).alias("rows"))
         counted.write.mode("overwrite").parquet(self._folder.at(place))
         return Part(name, int(seen.get["rows"]))
@@ -221,6 +222,7 @@ class BatchState:
         parts = self.before.tables.get(table, ())
         delta = self._store.write_part(table, f"delta-{self.batch_id}", changes)
         self._changed[table] = delta.rows
+        # An empty delta would be one more file to read for every later micro-batch.
         if delta.rows == 0:
             return self._folded(table, parts, schema)
         grown = (*parts, delta)
@@ -270,6 +272,8 @@ class BatchState:
         base = self._store.frame(table, parts[0], schema)
         newest = self._newest(table, parts[1:], schema)
         keys = newest.select("_key")
+        # A broadcast avoids shuffling the base, which is usually much larger than the changes.
+        # Spark cannot know this: it has no statistics of the deltas.
         if sum(part.rows for part in parts[1:]) <= SMALL_ROWS:
             keys = sf.broadcast(keys)
         return base.join(keys, "_key", "left_anti").union(newest).where(~sf.col("_tombstone"))

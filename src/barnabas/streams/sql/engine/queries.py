@@ -20,7 +20,6 @@ from typing import IO
 
 from barnabas.model.errors import LocalError
 from barnabas.spark.options import ClusterSettings
-from barnabas.streams.engine.state import LostStateError
 from barnabas.streams.nodes import Sink
 from barnabas.streams.run import Runner, Running
 from barnabas.streams.sql.catalog import Catalog, CheckpointLocation, QueryDefinition, StatementLog
@@ -31,6 +30,7 @@ from barnabas.streams.sql.language.parser import parse_statement
 from barnabas.streams.sql.language.statements import CreateAs, InsertSelect
 from barnabas.streams.sql.relations import Relation
 from barnabas.streams.sql.translation.plan import StreamingPlan
+from barnabas.streams.stages import LostStateError
 from barnabas.streams.topology import Topology
 
 ID_FILE = "id"
@@ -171,6 +171,8 @@ def feeding_order(flows: Sequence[Flow]) -> list[str]:
     }
     try:
         return list(TopologicalSorter(graph).static_order())
+    # INSERT INTO allows a cycle. Each query then processes what its sources have now; the records
+    # that come back are left for the next run.
     except CycleError:
         return [flow.query_id for flow in flows]
 
@@ -260,12 +262,18 @@ class Queries:
             found = self._here.get(definition.query_id)
             if found is not None:
                 return found
+            # The checkpoint is in a local directory. Another directory would start the query from
+            # the beginning and write all results again.
             if self.elsewhere(definition) is not None:
                 return None
             directory = self._directory.query_directory(definition.query_id)
+            # Read before the location is claimed below; afterwards no query looks new.
             is_new = self._log.catalog.location(definition.statement_id) is None
             if not directory.lock():
                 return None
+            # The lock excludes processes with the same directory, the claim in the log those with
+            # another one. If two directories claim at the same time, the first record in the log
+            # wins.
             if not self._claims_location(definition):
                 directory.remove()
                 return None
