@@ -5,7 +5,6 @@ driver they are skipped.
 """
 
 import shutil
-from pathlib import Path
 
 import pytest
 from support.console.browser import WIDE, Browser
@@ -23,12 +22,11 @@ document.addEventListener("DOMContentLoaded", () => {
 """
 
 
-def pytest_collection_modifyitems(items):
-    here = Path(__file__).parent
-    for item in items:
-        if here in Path(item.path).parents:
-            item.add_marker(pytest.mark.integration)
-            item.add_marker(pytest.mark.xdist_group("console"))
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    # Before pytest-xdist reads the groups, also in a run of this folder alone.
+    item.add_marker(pytest.mark.integration)
+    item.add_marker(pytest.mark.xdist_group("console"))
 
 
 @pytest.fixture(scope="session")
