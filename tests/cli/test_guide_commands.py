@@ -217,7 +217,7 @@ def test_old_groups_in_zookeeper(guide, cluster):
 
     group = f"old-{uuid.uuid4().hex[:8]}"
     client = KazooClient(hosts=cluster.zookeeper_connect)
-    client.start()
+    client.start(60)
     try:
         client.ensure_path(f"/consumers/{group}/offsets")
         ran = guide(f"{BIN}/kafka-consumer-groups.sh --zookeeper hadoopdatanode1:2181 --list")

@@ -31,7 +31,7 @@ LOGIN = ZooKeeperSecurity("brokers", "between-us", set_acl=True)
 def stranger(hosts):
     """A client without a login."""
     client = KazooClient(hosts=hosts)
-    client.start(20)
+    client.start(60)
     return client
 
 

@@ -26,7 +26,7 @@ from barnabas.pytest_plugin.fixtures import external_servers
 
 THREADS = 12
 GROUPS = 3
-RESULT_SECONDS = 110.0
+RESULT_SECONDS = 280.0
 
 pytestmark = [
     pytest.mark.compat,

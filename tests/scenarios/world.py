@@ -25,7 +25,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition as Place
 
-WAIT_SECONDS = 20.0
+WAIT_SECONDS = 45.0
 QUIET_SECONDS = 0.6
 _numbers = itertools.count()
 

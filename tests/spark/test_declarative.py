@@ -31,7 +31,7 @@ def _missing():
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(not SOAK, reason="in the long form only"),
+    pytest.mark.skipif(not SOAK, reason="takes minutes: make soak runs it"),
     pytest.mark.skipif(_missing() is not None, reason=f"pyspark[pipelines] needs {_missing()}"),
 ]
 

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.faults,
     pytest.mark.xdist_group("spark"),
     pytest.mark.timeout(900),
-    pytest.mark.skipif(not SOAK, reason="in the long form only"),
+    pytest.mark.skipif(not SOAK, reason="takes minutes: make soak runs it"),
 ]
 
 

@@ -257,7 +257,7 @@ def test_a_checkpoint_of_an_earlier_version_continues(
     assert results(broker, out) == {"u0": {"user": "u0", "total": 1010.0}}
 
 
-@pytest.mark.skipif(not SOAK, reason="a JVM of its own: in the long form only")
+@pytest.mark.skipif(not SOAK, reason="starts a JVM of its own: make soak runs it")
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_the_command_stops_on_signals(broker, topic_name, tmp_path, make, sent, code):
     path = make(YAML, ".yaml", trigger="1 second")

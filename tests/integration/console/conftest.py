@@ -6,6 +6,11 @@ from support.console.requests import api_of, call
 from barnabas import Admin
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item):
+    item.add_marker(pytest.mark.integration)
+
+
 @pytest.fixture(scope="session")
 def admin(broker):
     with Admin({"bootstrap.servers": broker.bootstrap_servers}) as client:

@@ -20,8 +20,8 @@ from scenarios.adapter import (
     protocol_error,
 )
 
-CALL_SECONDS = 20.0
-SEEK_SECONDS = 5.0
+CALL_SECONDS = 60.0
+SEEK_SECONDS = 30.0
 
 _PRODUCER_NAMES = {
     "max.request.size": "message.max.bytes",

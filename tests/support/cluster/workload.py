@@ -283,7 +283,7 @@ def _znode(cluster, path):
 
 def _znodes(cluster, paths):
     client = KazooClient(cluster.zookeeper_connect)
-    client.start()
+    client.start(60)
     try:
         return [json.loads(client.get(path)[0]) for path in paths]
     finally:

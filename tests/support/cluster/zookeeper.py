@@ -28,6 +28,6 @@ async def expire_session(tree, hosts: str) -> None:
     client_id = tree._client.client_id
     thief = KazooClient(hosts=hosts, client_id=client_id)
     loop = asyncio.get_running_loop()
-    await loop.run_in_executor(None, thief.start)
+    await loop.run_in_executor(None, thief.start, 60)
     await loop.run_in_executor(None, thief.stop)
     thief.close()
