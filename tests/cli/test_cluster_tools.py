@@ -37,7 +37,7 @@ def replicas(cluster, topic):
 
 
 def eventually(look, right):
-    for _ in range(150):
+    for _ in range(600):
         found = look()
         if right(found):
             break

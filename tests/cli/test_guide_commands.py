@@ -32,8 +32,8 @@ def guide(cli, cluster):
 
 
 def eventually(look, right):
-    """What `look` finds as soon as it is right; the last try after ten seconds."""
-    for _ in range(100):
+    """What `look` finds as soon as it is right; the last try after a minute."""
+    for _ in range(600):
         found = look()
         if right(found):
             break

@@ -56,7 +56,7 @@ def test_kafka_server_start_in_the_background(cli, tmp_path, monkeypatch):
     assert ran.code == 0
     pid = int(re.match(r"started process (\d+); its output is in ", ran.err)[1])
     try:
-        for _ in range(300):
+        for _ in range(600):
             output = (tmp_path / "logs" / "kafkaServer.out").read_text()
             if "listening on" in output:
                 break

@@ -21,7 +21,7 @@ def main(address, topic, codec, idempotent):
     )
     consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
     read = []
-    for _ in range(100):
+    for _ in range(500):
         read.extend(consumer.consume(50, timeout=0.1))
         if len(read) >= len(written):
             break

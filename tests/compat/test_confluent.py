@@ -37,7 +37,7 @@ def read_back(broker, topic, count, **config):
     )
     consumer.assign([TopicPartition(topic, 0, 0)])
     seen = []
-    for _ in range(200):
+    for _ in range(600):
         seen.extend(consumer.consume(count, timeout=0.1))
         if len(seen) >= count:
             break

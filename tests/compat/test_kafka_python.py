@@ -37,7 +37,7 @@ def produce(broker, topic, records, **config):
         producer.send(topic, value, key, headers, partition=0, timestamp_ms=timestamp)
         for key, value, headers, timestamp in records
     ]
-    producer.flush(20)
+    producer.flush(60)
     assert [future.get(1).offset for future in futures] == list(range(len(records)))
     producer.close()
 
@@ -48,7 +48,7 @@ def read_back(broker, topic, count):
     )
     consumer.assign([TopicPartition(topic, 0)])
     seen = []
-    for _ in range(200):
+    for _ in range(600):
         for batch in consumer.poll(100).values():
             seen.extend(batch)
         if len(seen) >= count:

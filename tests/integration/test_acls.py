@@ -134,7 +134,7 @@ def test_reading_in_a_group(broker, root, alice, topic):
     with Consumer(config) as consumer:
         consumer.subscribe([topic])
         records = []
-        for _ in range(30):
+        for _ in range(60):
             records += [item for part in consumer.poll(timeout=1).values() for item in part]
             if records:
                 break
@@ -150,7 +150,7 @@ def test_a_right_taken_away_stops_an_open_fetch_session(broker, root, alice, top
         with Producer(config_of(broker, "root")) as producer:
             producer.send(topic, b"v").result(30)
             found = {}
-            for _ in range(30):
+            for _ in range(60):
                 found = found or consumer.poll(timeout=1)
             assert found
             root.delete_acls([AclFilter(principal="User:alice")])

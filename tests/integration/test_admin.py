@@ -305,7 +305,7 @@ def member(broker, group, topic):
     )
     consumer.subscribe([topic])
     try:
-        for _ in range(200):
+        for _ in range(600):
             consumer.poll(0.1)
             if consumer.assignment():
                 break

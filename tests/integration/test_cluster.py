@@ -80,7 +80,7 @@ def test_group_consumes_from_all_leaders(cluster, topic_name):
     with Consumer(config) as consumer:
         consumer.subscribe([topic_name])
         seen = 0
-        for _ in range(200):
+        for _ in range(300):
             seen += sum(len(records) for records in consumer.poll(timeout=0.2).values())
             if seen == 30:
                 break

@@ -170,7 +170,7 @@ def test_the_commit_before_a_revocation_is_tried_again(faulty, filled, protocol,
         read_all(consumer)
         failing = faulty.fail("offset_commit", error, times=2)
         consumer.subscribe([f"{filled}-other"])
-        for _ in range(200):
+        for _ in range(1200):
             consumer.poll(0.05)
             if TopicPartition(filled, 0) not in consumer.assignment():
                 break

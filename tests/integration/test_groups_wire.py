@@ -181,15 +181,16 @@ async def test_silent_member_is_dropped(start, connect):
 
 
 async def test_join_of_a_lost_connection_times_out_of_the_group(start, connect):
-    settings = {"group.min.session.timeout.ms": 100, "group.initial.rebalance.delay.ms": 300}
+    settings = {"group.min.session.timeout.ms": 100, "group.initial.rebalance.delay.ms": 1500}
     broker = await start({**SMALL, **settings})
     peer, lost = await connect(broker), await connect(broker)
     await find_coordinator(peer, "g")
-    asked = join_request(session_timeout_ms=300, rebalance_timeout_ms=1000)
+    # Both join within the delay, and the lost one stays until the group has its generation.
+    asked = join_request(session_timeout_ms=1500, rebalance_timeout_ms=4000)
     lost.send(asked, 3)
     await until_members(peer, 1)
     await lost.close()
-    joined = await join(peer, session_timeout_ms=6000, rebalance_timeout_ms=1000)
+    joined = await join(peer, session_timeout_ms=6000, rebalance_timeout_ms=4000)
     member = joined.member_id
     assert joined.leader != member  # the lost one was first
     code = (await sync(peer, member, joined.generation_id)).error_code

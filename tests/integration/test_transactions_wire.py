@@ -220,14 +220,13 @@ async def test_silent_transaction_is_aborted(start, connect):
     peer = await connect(await start({**SMALL, **settings}))
     await create_topic(peer, "t")
     txn = TxnPeer(peer)
-    await txn.init(timeout_ms=150)
-    await txn.add("t")
-    await txn.write("t", b"a")
+    await txn.init(timeout_ms=2000)  # it must be open until the next three requests are served
+    assert await txn.add("t") == 0
+    assert await txn.write("t", b"a") == 0
     assert await lag_of_stable(peer) == 1
-    for _ in range(100):
-        await asyncio.sleep(0.05)
-        if await lag_of_stable(peer) == 0:
-            break
+    async with asyncio.timeout(60):
+        while await lag_of_stable(peer) > 0:
+            await asyncio.sleep(0.05)
     assert await read(peer) == []
     assert await txn.end(commit=True) == ErrorCode.PRODUCER_FENCED
 
