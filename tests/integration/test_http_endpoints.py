@@ -11,6 +11,7 @@ import urllib.request
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
+from support.network.scrape import wait_for_metric
 
 from barnabas import Consumer, Producer
 from barnabas.broker.cluster.wiring import ClusterRuntime
@@ -167,3 +168,21 @@ async def test_a_broker_is_not_ready_while_it_moves_its_leaderships(start, monke
     assert (code, json.loads(text)["problems"]) == (503, ["the broker is shutting down"])
     assert status["state"] == "stopping"
     assert healthy == 200
+
+
+def test_quantiles_cover_the_sample_windows(caplog):
+    config = {
+        "http.listener": "0",
+        "metrics.num.samples": "2",
+        "metrics.sample.window.ms": "100",
+        "metrics.recording.level": "DEBUG",
+    }
+    caplog.set_level("INFO", "barnabas.broker")
+    name, labels = "kafka_network_requestmetrics_totaltimems", {"request": "Produce"}
+    with Broker(in_memory=True, config=config) as running:
+        with Producer(bootstrap_servers=running.bootstrap_servers) as producer:
+            producer.send(running.topic(), b"value").result()
+        url, labels = running.http_url, labels | {"quantile": "0.5"}
+        wait_for_metric(url, name, lambda value: value > 0, **labels)
+        wait_for_metric(url, name, lambda value: value == 0, **labels)
+    assert "metrics.recording.level=DEBUG has no effect" in caplog.text

@@ -1,6 +1,7 @@
 """Composition root: creates the parts of a broker, which `app` starts."""
 
 import asyncio
+import logging
 import random
 from dataclasses import dataclass
 
@@ -32,6 +33,8 @@ from barnabas.runtime.clock import Clock
 from barnabas.storage.filesystem import FileSystem
 from barnabas.wire.api_keys import ApiKey
 
+_logger = logging.getLogger("barnabas.broker")
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerComponents:
@@ -61,9 +64,17 @@ def make_components(
         MetadataCache(),
         BrokerStorage(config, clock, layers, filesystem),
         AccessControl(config, layers, clock),
-        BrokerMetrics(clock),
+        _make_metrics(config, clock),
         tuple(h for h in served_handlers(HANDLERS, alone=alone) if _is_wanted(h, config)),
     )
+
+
+def _make_metrics(config: BrokerConfig, clock: Clock) -> BrokerMetrics:
+    if config["metrics.recording.level"] != "INFO":
+        line = "metrics.recording.level=%s has no effect: all metrics of the broker are recorded"
+        _logger.info(line, config["metrics.recording.level"])
+    window_ms = config["metrics.num.samples"] * config["metrics.sample.window.ms"]
+    return BrokerMetrics(clock, window_ms)
 
 
 def _is_wanted(handler: Handler, config: BrokerConfig) -> bool:

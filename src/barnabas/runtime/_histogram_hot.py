@@ -24,7 +24,7 @@ _SUB_BITS = 3
 _SUB = 8
 _BUCKETS = 61 * _SUB
 _WINDOW_MS = 60_000
-_STEP_MS = 10_000
+_READINGS = 6
 
 
 @cython.final
@@ -46,7 +46,7 @@ class Counter:
 class Histogram:
     """Counts values in buckets whose width is at most 1/8 of their value.
 
-    `quantiles` compares with an earlier reading and so describes the last minute, as Kafka's
+    `quantiles` compares with an earlier reading and so describes a recent time, as Kafka's
     histograms prefer recent values.
     """
 
@@ -78,14 +78,17 @@ class Histogram:
             index = (shift << 3) + rest
         self._counts[index] += 1
 
-    def quantiles(self, now_ms: int, wanted: Sequence[float] = QUANTILES) -> list[float]:
-        """Returns the quantiles of about the last minute; of all values in the first minute.
+    def quantiles(
+        self, now_ms: int, wanted: Sequence[float] = QUANTILES, window_ms: int = _WINDOW_MS
+    ) -> list[float]:
+        """Returns the quantiles of about the last `window_ms`; of all values at the beginning.
 
         Parameters:
             now_ms: Monotonic time.
             wanted: Quantiles between 0 and 1, in ascending order.
+            window_ms: Time that the quantiles describe; the same in all calls.
         """
-        before_count, before = self._reading_before(now_ms)
+        before_count, before = self._reading_before(now_ms, window_ms)
         count = self.count - before_count
         if count <= 0:
             return [0.0] * len(wanted)
@@ -95,15 +98,15 @@ class Histogram:
         """Returns the mean of all values."""
         return self.total / self.count if self.count else 0.0
 
-    def _reading_before(self, now_ms: int) -> tuple[int, list[int] | None]:
-        """Returns the reading of a minute ago, if any, and keeps the current one."""
+    def _reading_before(self, now_ms: int, window_ms: int) -> tuple[int, list[int] | None]:
+        """Returns the reading of a window ago, if any, and keeps the current one."""
         past = self._past
-        while len(past) > 1 and past[1][0] <= now_ms - _WINDOW_MS:
+        while len(past) > 1 and past[1][0] <= now_ms - window_ms:
             past.pop(0)
         before: tuple[int, list[int] | None] = (0, None)
-        if past and past[0][0] <= now_ms - _WINDOW_MS:
+        if past and past[0][0] <= now_ms - window_ms:
             before = (past[0][1], past[0][2])
-        if not past or now_ms - past[-1][0] >= _STEP_MS:
+        if not past or now_ms - past[-1][0] >= window_ms // _READINGS:
             past.append((now_ms, self.count, list(self._counts)))
         return before
 

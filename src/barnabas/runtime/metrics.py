@@ -39,6 +39,9 @@ __all__ = [
 Labels: TypeAlias = tuple[str, ...]
 """Values of the labels of one sample, in the order of the declaration."""
 
+WINDOW_MS = 60_000
+"""Time that quantiles describe by default: Kafka's two sample windows of 30 s."""
+
 Sample: TypeAlias = tuple[Labels, float]
 Source: TypeAlias = Callable[[], Iterable[Sample]]
 """Yields the current samples of a metric; called on the loop that owns the values."""
@@ -146,13 +149,17 @@ class HistogramFamily:
     Parameters:
         metric: The declaration.
         scale: Factor from the recorded integers to the unit of the metric.
+
+    Attributes:
+        window_ms: Time that quantiles describe; set by the registry.
     """
 
-    __slots__ = ("_children", "metric", "scale")
+    __slots__ = ("_children", "metric", "scale", "window_ms")
 
     def __init__(self, metric: Metric, scale: float = 1.0) -> None:
         self.metric = metric
         self.scale = scale
+        self.window_ms = WINDOW_MS
         self._children: dict[Labels, Histogram] = {}
 
     def labels(self, *values: str) -> Histogram:
@@ -207,6 +214,9 @@ Family: TypeAlias = CounterFamily | HistogramFamily | GaugeFamily
 class Registry:
     """All metrics of one broker or client; owned by one loop.
 
+    Parameters:
+        window_ms: Time that the quantiles of histograms describe.
+
     Example:
         >>> registry = Registry()
         >>> metric = Metric("kafka.server:type=Example,name=ErrorsPerSec", MetricKind.COUNTER,
@@ -217,7 +227,8 @@ class Registry:
         ('kafka_server_example_errors', [(('NONE',), 1)])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, window_ms: int = WINDOW_MS) -> None:
+        self._window_ms = window_ms
         self._families: dict[str, Family] = {}
 
     def counters(self, metric: Metric) -> CounterFamily:
@@ -264,4 +275,6 @@ class Registry:
         name = family.metric.prometheus_name
         if name in self._families:
             raise ValueError(f"the metric {name} is already registered")
+        if isinstance(family, HistogramFamily):
+            family.window_ms = self._window_ms
         self._families[name] = family

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from barnabas.runtime.metrics import Histogram, Metric, MetricKind, Registry, record_each
 
-COUNTER, GAUGE = MetricKind.COUNTER, MetricKind.GAUGE
+COUNTER, GAUGE, HISTOGRAM = MetricKind
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,15 @@ def test_quantiles_describe_the_last_minute():
     assert histogram.quantiles(30_000, (0.5,)) == [992.0]
     assert histogram.quantiles(60_000, (0.5,)) == [5.0]
     assert histogram.quantiles(150_000, (0.5,)) == [0.0]
+
+
+def test_quantiles_describe_the_window_of_the_registry():
+    family = Registry(window_ms=600).histograms(Metric("time", HISTOGRAM, "ms", ""))
+    histogram = family.labels()
+    histogram.record(1000)
+    assert histogram.quantiles(0, (0.5,), family.window_ms) == [992.0]
+    histogram.record(5)
+    assert histogram.quantiles(600, (0.5,), family.window_ms) == [5.0]
 
 
 def test_a_counter_family_has_one_counter_per_label_values():

@@ -47,6 +47,10 @@ _SLICE = 200
 class BrokerMetrics:
     """Metrics of one broker.
 
+    Parameters:
+        clock: Time of the broker.
+        window_ms: Time that the quantiles of histograms describe.
+
     Attributes:
         registry: All metrics.
         requests: Requests by API.
@@ -55,8 +59,8 @@ class BrokerMetrics:
         replicas: Counts over all partitions; None before `observe`.
     """
 
-    def __init__(self, clock: Clock) -> None:
-        self.registry = Registry()
+    def __init__(self, clock: Clock, window_ms: int) -> None:
+        self.registry = Registry(window_ms)
         self.requests = RequestMetrics(self.registry)
         self.topics = TopicMetrics(self.registry)
         self.loop_lag = self.registry.histograms(catalog.LOOP_LAG, 1e-9).labels()

@@ -169,7 +169,8 @@ def _exemplar(found: metrics.Exemplar | None) -> Exemplar | None:
 def _histogram_samples(family: HistogramFamily, name: str, now_ms: int) -> Iterator[_Sample]:
     for values, histogram in family.items():
         labels = dict(zip(family.metric.labels, values, strict=True))
-        for quantile, value in zip(QUANTILES, histogram.quantiles(now_ms), strict=True):
+        recent = histogram.quantiles(now_ms, QUANTILES, family.window_ms)
+        for quantile, value in zip(QUANTILES, recent, strict=True):
             yield name, {**labels, "quantile": f"{quantile:g}"}, value * family.scale, None
         yield name + "_count", labels, histogram.count, None
         yield name + "_sum", labels, histogram.total * family.scale, None

@@ -29,7 +29,6 @@ REPORTER_KEYS = [
 ]
 """Settings of the reporters, of clients and of brokers."""
 
-_FIXED_WINDOW = "Accepted for compatibility, no effect: quantiles cover the last 60 seconds."
 BROKER_METRICS_KEYS = [
     ConfigKey(
         "metric.reporters",
@@ -43,7 +42,12 @@ BROKER_METRICS_KEYS = [
     ),
     *REPORTER_KEYS,
     ConfigKey(
-        "metrics.num.samples", INT, 2, "Number of sample windows.", at_least(1), note=_FIXED_WINDOW
+        "metrics.num.samples",
+        INT,
+        2,
+        "Number of sample windows that the quantiles of the broker's histograms cover. Its "
+        "counters only grow: rates are computed by the reader.",
+        at_least(1),
     ),
     ConfigKey(
         "metrics.sample.window.ms",
@@ -51,7 +55,6 @@ BROKER_METRICS_KEYS = [
         30_000,
         "Length of a sample window.",
         at_least(1),
-        note=_FIXED_WINDOW,
     ),
     ConfigKey(
         "metrics.recording.level",
@@ -59,6 +62,7 @@ BROKER_METRICS_KEYS = [
         "INFO",
         "Level of the recorded metrics.",
         one_of("INFO", "DEBUG", "TRACE"),
-        note="Accepted for compatibility, no effect: the broker records all its metrics.",
+        note="Accepted for compatibility, no effect: all metrics of the broker have the level "
+        "INFO. The broker logs another level at its start.",
     ),
 ]
