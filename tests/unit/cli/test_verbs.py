@@ -46,6 +46,7 @@ def test_an_optional_name_may_follow_an_option():
         (("topics", "delete", "t", "--jes"), "topics delete: error: unknown option --jes"),
         (("records", "delete", "t", "--before=5"), "error: unknown option --before\n"),
         (("topics", "lst"), "did you mean list?"),
+        (("offsets", "orders"), "did you mean offsets get orders?"),
         (("produce", "t", "--acks", "al"), "did you mean all?"),
         (("produce",), "the following arguments are required: TOPIC\n"),
     ],

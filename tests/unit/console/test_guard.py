@@ -1,7 +1,13 @@
 """The checks that every request passes: host, origin, login, CSRF token, role, read-only."""
 
+import httpx
 import pytest
 from support.console.requests import api_of, call
+
+from barnabas.console.app import create_api
+from barnabas.console.composition import Console
+from barnabas.console.pages.login import add_login
+from barnabas.console.settings import ConsoleSettings
 
 BODY = {"name": "orders"}
 
@@ -90,3 +96,18 @@ def test_every_change_has_a_role():
         not in [item.call.__qualname__ for item in route.dependant.dependencies]
     ]
     assert [path for _, path in without] == ["/session"] * 3
+
+
+async def test_a_page_without_the_header_of_the_proxy_explains_it():
+    """It redirected from the page to /login and back, without an end."""
+    console = Console(ConsoleSettings(client={"bootstrap.servers": "localhost:1"}, login="proxy"))
+    api = create_api(console)
+    add_login(api, console)
+    transport = httpx.ASGITransport(api, client=("127.0.0.1", 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as browser:
+        page = await browser.get("/topics", follow_redirects=True)
+        assert page.status_code == 403
+        assert "open the console through the proxy" in page.text
+        named = await browser.get("/login?next=/topics", headers={"X-Forwarded-User": "ada"})
+        assert (named.status_code, named.headers["location"]) == (303, "/topics")
+    await console.close()

@@ -3,12 +3,15 @@
 import base64
 import io
 import json
+from dataclasses import replace
 
 import fastavro
 import httpx
 import pytest
 
+from barnabas.console.services.records.bodies import RecordPreviews
 from barnabas.console.services.records.decoding import (
+    MAX_PARSED_BYTES,
     RecordDecoder,
     decode_bytes,
     encode_bytes,
@@ -123,3 +126,28 @@ def test_control_and_direction_characters_are_escaped():
 @pytest.mark.parametrize("data", [None, b"", b"text", b"\xff\xfe"])
 def test_bytes_survive_the_round_trip(data):
     assert decode_bytes(*encode_bytes(data)) == data
+
+
+@pytest.mark.parametrize("form", ["auto", "text"])
+def test_a_preview_decodes_the_beginning_of_a_large_text(form):
+    data = "é".encode() * MAX_PARSED_BYTES + b"x"
+    found = RecordDecoder(value_format=form, preview=True).decode(entry(b"a" + data)).value
+    assert (found.format, len(found.value)) == ("text", MAX_PARSED_BYTES // 2)
+    whole = RecordDecoder(value_format=form).decode(entry(data)).value
+    assert len(whole.value) == MAX_PARSED_BYTES + 1
+
+
+def test_a_preview_of_large_bytes_that_are_no_text_is_hex():
+    data = b"\xff" * (MAX_PARSED_BYTES + 1)
+    assert RecordDecoder(preview=True).decode(entry(data)).value.format == "hex"
+
+
+async def test_a_page_keeps_no_bytes_of_large_records():
+    previews = RecordPreviews(RecordDecoder(preview=True))
+    entries = [entry(b"small"), replace(entry(b"x" * 100_000), offset=1)]
+    kept = await previews.shorten(entries)
+    assert [item.value for item in kept] == [b"small", None]
+    small, large = await previews.bodies(kept)
+    assert small.value.text == "small"
+    assert (large.offset, large.size_bytes, large.value.size) == (1, 100_000, 100_000)
+    assert (large.value.text, large.value.truncated) == ("x" * 400, True)

@@ -72,7 +72,10 @@ class CommandParser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            hint = _suggestion(str(value), [str(choice) for choice in action.choices or ()])
+            choices = [str(choice) for choice in action.choices or ()]
+            hint = _suggestion(str(value), choices)
+            if not hint and len(choices) == 1 and action.nargs == argparse.PARSER:
+                hint = f"; did you mean {self.prog} {choices[0]} {value}?"
             raise argparse.ArgumentError(action, error.message + hint) from None
 
     def suggestion(self, option: str) -> str:

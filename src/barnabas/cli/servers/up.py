@@ -5,6 +5,7 @@ broker cleanly; the data stays in its directory.
 """
 
 import argparse
+import importlib.util
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from barnabas.cli.framework.options import (
 )
 from barnabas.cli.framework.verbs import load
 from barnabas.model.errors import ConfigError
+from barnabas.model.extras import missing_package
 from barnabas.runtime.child_process import spawn
 
 _STOP_SECONDS = 5.0
@@ -114,6 +116,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
+    if arguments.console:
+        _check_console()
     console = ConsoleProcess(arguments.console_port, _metrics_urls(arguments))
     try:
         if arguments.brokers > 1:
@@ -123,6 +127,13 @@ def run(arguments: argparse.Namespace) -> int:
         return int(run_broker(settings, arguments.log_level, arguments.log_format, started))
     finally:
         console.stop()
+
+
+def _check_console() -> None:
+    """Raises ConfigError if the console is not installed: the broker would start without it."""
+    if importlib.util.find_spec("nicegui") is None:
+        missing = missing_package(ModuleNotFoundError(name="nicegui"))
+        raise ConfigError(f"--console: {missing}")
 
 
 def _metrics_urls(arguments: argparse.Namespace) -> list[str]:

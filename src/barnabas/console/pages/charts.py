@@ -17,7 +17,7 @@ _GREY = "#808080"
 
 
 def readable(options: dict[str, Any]) -> dict[str, Any]:
-    """Sets the colour of texts at axes and legends to one that is readable on dark and light.
+    """Sets colours of texts and lines that are readable on dark and light.
 
     >>> readable({"legend": {"top": 0}})
     {'legend': {'top': 0, 'textStyle': {'color': '#808080'}}}
@@ -26,6 +26,8 @@ def readable(options: dict[str, Any]) -> dict[str, Any]:
         if axis in options:
             for part in ("axisLabel", "nameTextStyle"):
                 options[axis].setdefault(part, {}).setdefault("color", _GREY)
+            lines = options[axis].setdefault("splitLine", {}).setdefault("lineStyle", {})
+            lines.setdefault("opacity", 0.25)
     if "legend" in options:
         options["legend"].setdefault("textStyle", {}).setdefault("color", _GREY)
     return options

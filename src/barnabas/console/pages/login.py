@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from barnabas.console.api.session import set_session_cookie
 from barnabas.console.composition import Console
+from barnabas.console.security.guard import PRINCIPAL
 from barnabas.console.security.oidc import LoginFailedError, OidcLogin
 from barnabas.model.errors import BarnabasError
 
@@ -73,7 +74,11 @@ def add_login(app: FastAPI, console: Console) -> None:
     async def login(request: Request) -> Response:
         if oidc is not None:
             return await _to_provider(oidc, request)
-        return HTMLResponse(_PAGE) if method == "scram" else RedirectResponse("/", 303)
+        if method == "scram":
+            return HTMLResponse(_PAGE)
+        if method == "proxy" and request.scope.get(PRINCIPAL) is None:
+            return _failed(LoginFailedError(_no_proxy(console.settings.proxy_header)), 403)
+        return RedirectResponse(own_path(request.query_params.get("next")), 303)
 
     async def callback(request: Request) -> Response:
         if oidc is None:
@@ -82,6 +87,14 @@ def add_login(app: FastAPI, console: Console) -> None:
 
     app.add_route("/login", login, ["GET"])
     app.add_route("/login/callback", callback, ["GET"])
+
+
+def _no_proxy(header: str) -> str:
+    return (
+        f"a proxy names the user of this console in the header {header}, but this request has "
+        "none, or comes from an address that is not a trusted proxy; open the console through "
+        "the proxy"
+    )
 
 
 async def _to_provider(oidc: OidcLogin, request: Request) -> Response:

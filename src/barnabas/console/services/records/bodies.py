@@ -1,5 +1,8 @@
 """Log entries as bodies of the API."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from barnabas.console.models.records import (
     DETAIL_CHARS,
     MAX_TEXT,
@@ -15,6 +18,7 @@ from barnabas.console.models.records import (
 from barnabas.console.services.records.decoding import (
     Decoded,
     DecodedRecord,
+    RecordDecoder,
     encode_bytes,
     hex_dump,
     visible,
@@ -22,6 +26,7 @@ from barnabas.console.services.records.decoding import (
 from barnabas.console.services.records.log_entries import LogEntry
 
 _HEADER_CHARS = 2000
+_LARGE_BYTES = 16 * 1024
 
 
 def record_body(
@@ -58,6 +63,35 @@ def record_body(
             max_timestamp=batch.max_timestamp,
         ),
     )
+
+
+class RecordPreviews:
+    """Makes the bodies of large records when they are read; a page does not keep their bytes."""
+
+    def __init__(self, decoder: RecordDecoder) -> None:
+        self._decoder = decoder
+        self._large: dict[tuple[int, int], RecordBody] = {}
+
+    async def shorten(self, entries: list[LogEntry]) -> list[LogEntry]:
+        large = [entry for entry in entries if entry.size_bytes > _LARGE_BYTES]
+        if not large:
+            return entries
+        for entry, body in zip(large, await self.bodies(large), strict=True):
+            self._large[entry.partition, entry.offset] = body
+        return [
+            replace(entry, key=None, value=None, headers=())
+            if entry.size_bytes > _LARGE_BYTES
+            else entry
+            for entry in entries
+        ]
+
+    async def bodies(self, entries: Sequence[LogEntry]) -> list[RecordBody]:
+        await self._decoder.prepare(entries)
+        return [
+            self._large.get((entry.partition, entry.offset))
+            or record_body(entry, self._decoder.decode(entry))
+            for entry in entries
+        ]
 
 
 def record_detail(entry: LogEntry, decoded: DecodedRecord) -> RecordDetail:

@@ -18,6 +18,7 @@ from barnabas.console.services.records.partition_reader import (
     PAGE_FETCH_BYTES,
     PartitionBounds,
     PartitionReader,
+    Shorten,
 )
 from barnabas.model.errors import LocalError
 
@@ -67,12 +68,15 @@ class EntryPage:
 
 
 class Browser:
-    """Reads pages of one topic."""
+    """Reads pages of one topic; `shorten` is applied to the entries when they are read."""
 
-    def __init__(self, reader: PartitionReader, topic: str, limit: int) -> None:
+    def __init__(
+        self, reader: PartitionReader, topic: str, limit: int, shorten: Shorten | None = None
+    ) -> None:
         self._reader = reader
         self._topic = topic
         self._limit = limit
+        self._shorten = shorten
 
     async def forward(
         self, bounds: Sequence[PartitionBounds], positions: dict[int, int]
@@ -144,7 +148,9 @@ class Browser:
     async def _from(self, bounds: PartitionBounds, start: int) -> "_Read":
         found: list[LogEntry] = []
         reached = start
-        chunks = self._reader.read_range(self._topic, bounds.partition, start, bounds.end)
+        chunks = self._reader.read_range(
+            self._topic, bounds.partition, start, bounds.end, shorten=self._shorten
+        )
         async with aclosing(chunks):
             async for entries, following in chunks:
                 found.extend(entries)
@@ -161,7 +167,7 @@ class Browser:
             high, low = low, max(bounds.start, low - window)
             part: deque[LogEntry] = deque(maxlen=self._limit)
             async for entries, _ in self._reader.read_range(
-                self._topic, bounds.partition, low, high, PAGE_FETCH_BYTES * 4
+                self._topic, bounds.partition, low, high, PAGE_FETCH_BYTES * 4, self._shorten
             ):
                 part.extend(entries)
             found = deque([*part, *found], maxlen=self._limit)

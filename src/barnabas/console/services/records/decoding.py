@@ -2,12 +2,14 @@
 
 `auto` tries in this order: records of the coordinators' topics, values with a schema id if a
 registry is configured, JSON, text, hex. A chosen format that does not fit falls back to hex and
-names the reason. Values above `MAX_PARSED_BYTES` are not parsed. Texts are safe to show: control
+names the reason. Values above `MAX_PARSED_BYTES` are not parsed, and a decoder for previews decodes
+only their beginning. Texts are safe to show: control
 characters are escaped, and hex dumps have a bounded length.
 """
 
 import base64
 import binascii
+import codecs
 import json
 import re
 from collections.abc import Iterable
@@ -176,6 +178,7 @@ class RecordDecoder:
 
     Args:
         avro_schema: The schema of values without a registry, for the format avro.
+        preview: Whether the beginning of a large text is enough.
     """
 
     def __init__(
@@ -184,8 +187,11 @@ class RecordDecoder:
         key_format: Format = "auto",
         value_format: Format = "auto",
         avro_schema: str | None = None,
+        *,
+        preview: bool = False,
     ) -> None:
         self._registry = registry
+        self._max_text = MAX_PARSED_BYTES if preview else None
         self._formats = (key_format, value_format)
         self._avro: Decode | None = None if avro_schema is None else avro_decoder(avro_schema)
 
@@ -217,7 +223,7 @@ class RecordDecoder:
         if data is None:
             return NULL
         if form == "auto":
-            return self._registered(data) or _plain(data)
+            return self._registered(data) or _plain(data, self._max_text)
         try:
             return self._as(form, data)
         except (ValueError, LookupError, SchemaError) as error:
@@ -228,7 +234,7 @@ class RecordDecoder:
             case "hex":
                 return _hex(data)
             case "text":
-                return Decoded("text", data.decode(errors="backslashreplace"))
+                return Decoded("text", _beginning(data, self._max_text, "backslashreplace"))
             case "json":
                 return Decoded("json", _parsed(data))
             case "avro" if self._avro is not None:
@@ -271,16 +277,26 @@ def _guarded(decode: Decode, data: bytes) -> object:
         raise ValueError(f"does not match its schema: {error!r}") from None
 
 
-def _plain(data: bytes) -> Decoded:
+def _plain(data: bytes, max_text: int | None) -> Decoded:
     if data[:1] and data[0] in _JSON_START and len(data) <= MAX_PARSED_BYTES:
         try:
             return Decoded("json", _parsed(data))
         except ValueError:
             pass
     try:
-        return Decoded("text", data.decode())
+        return Decoded("text", _beginning(data, max_text))
     except UnicodeDecodeError:
         return _hex(data)
+
+
+def _beginning(data: bytes, limit: int | None, errors: str = "strict") -> str:
+    """Returns the text of the first bytes, without a character that the limit cuts.
+
+    >>> _beginning("né".encode(), 2), _beginning("né".encode(), None)
+    ('n', 'né')
+    """
+    whole = limit is None or len(data) <= limit
+    return codecs.utf_8_decode(data if whole else data[:limit], errors, whole)[0]
 
 
 def _parsed(data: bytes) -> object:

@@ -6,7 +6,7 @@ one, and are read with `read_uncommitted`.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +20,8 @@ PAGE_FETCH_BYTES = 128 * 1024
 SCAN_FETCH_BYTES = 1024 * 1024
 _MAX_EMPTY_FETCHES = 8
 _CONCURRENT = 16
+Shorten = Callable[[list[LogEntry]], Awaitable[list[LogEntry]]]
+"""Returns entries without the bytes that the caller does not need."""
 
 
 class UnknownPartitionError(LocalError):
@@ -142,8 +144,11 @@ class PartitionReader:
         start: int,
         end: int,
         fetch_bytes: int = PAGE_FETCH_BYTES,
+        shorten: Shorten | None = None,
     ) -> AsyncGenerator[tuple[list[LogEntry], int], None]:
         """Yields the entries of [start, end) with the offset after each chunk.
+
+        `shorten` is applied to each chunk before the next one is fetched.
 
         Raises:
             DeadlineError: The broker returns no records although the end is not reached.
@@ -158,4 +163,6 @@ class PartitionReader:
                     raise DeadlineError(f"{place}: no records from offset {position} to {end}")
                 continue
             position, empty = following, 0
+            if shorten is not None:
+                entries = await shorten(entries)
             yield [entry for entry in entries if entry.offset < end], min(following, end)

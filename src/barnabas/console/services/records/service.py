@@ -21,7 +21,7 @@ from barnabas.console.models.records import (
     TailEvent,
     TailQuery,
 )
-from barnabas.console.services.records.bodies import record_body, record_detail
+from barnabas.console.services.records.bodies import RecordPreviews, record_body, record_detail
 from barnabas.console.services.records.browsing import (
     BACKWARD,
     FORWARD,
@@ -36,6 +36,7 @@ from barnabas.console.services.records.partition_reader import (
     PartitionBounds,
     PartitionReader,
     RecordSources,
+    Shorten,
 )
 from barnabas.console.services.records.predicates import InvalidSearchError, compile_condition
 from barnabas.console.services.records.producing import (
@@ -77,17 +78,16 @@ class RecordService:
     # -- read ----------------------------------------------------------------------------------
 
     async def browse(self, topic: str, query: BrowseQuery) -> RecordPage:
-        decoder = self.decoder(query)
+        previews = RecordPreviews(self.decoder(query, preview=True))
         partitions = None if query.partition is None else [query.partition]
         bounds = await self._before(topic, await self.reader.bounds(topic, partitions), query.until)
-        page = await self._page(topic, bounds, query)
-        await decoder.prepare(page.entries)
+        page = await self._page(topic, bounds, query, previews.shorten)
         starts = {item.partition: item.start for item in bounds}
         ends = {item.partition: item.end for item in bounds}
         at_end = all(page.following[item] >= ends[item] for item in ends)
         at_start = all(page.preceding[item] <= starts[item] for item in starts)
         return RecordPage(
-            items=[record_body(entry, decoder.decode(entry)) for entry in page.entries],
+            items=await previews.bodies(page.entries),
             next="" if at_end else Cursor(FORWARD, page.following).encode(),
             previous="" if at_start else Cursor(BACKWARD, page.preceding).encode(),
             partitions=[
@@ -97,9 +97,13 @@ class RecordService:
         )
 
     async def _page(
-        self, topic: str, bounds: Sequence[PartitionBounds], query: BrowseQuery
+        self,
+        topic: str,
+        bounds: Sequence[PartitionBounds],
+        query: BrowseQuery,
+        shorten: Shorten,
     ) -> EntryPage:
-        browser = Browser(self.reader, topic, query.limit)
+        browser = Browser(self.reader, topic, query.limit, shorten)
         if query.cursor:
             cursor = Cursor.decode(query.cursor)
             if cursor.direction == BACKWARD:
@@ -155,7 +159,7 @@ class RecordService:
     async def record(
         self, topic: str, partition: int, offset: int, query: FormatQuery
     ) -> RecordDetail:
-        decoder = self.decoder(query)
+        decoder = self.decoder(query, preview=True)
         entry = await self.entry(topic, partition, offset)
         await decoder.prepare([entry])
         return record_detail(entry, decoder.decode(entry))
@@ -204,7 +208,7 @@ class RecordService:
 
     async def tail(self, topic: str, query: TailQuery) -> AsyncIterator[TailEvent]:
         """Returns the records that are written from now on."""
-        decoder = self.decoder(query)
+        decoder = self.decoder(query, preview=True)
         partitions = None if query.partition is None else [query.partition]
         bounds = await self.reader.bounds(topic, partitions)
         return self._follow(topic, {item.partition: item.end for item in bounds}, decoder)
@@ -264,10 +268,14 @@ class RecordService:
         """Raises UNKNOWN_TOPIC_OR_PARTITION: a typo must not create a topic."""
         await self._clients.partitions(topic)
 
-    def decoder(self, query: FormatQuery) -> RecordDecoder:
+    def decoder(self, query: FormatQuery, *, preview: bool = False) -> RecordDecoder:
         try:
             return RecordDecoder(
-                self._registry, query.key_format, query.value_format, query.avro_schema
+                self._registry,
+                query.key_format,
+                query.value_format,
+                query.avro_schema,
+                preview=preview,
             )
         except ValueError as error:
             raise InvalidSearchError(f"avro_schema: {error}") from None
