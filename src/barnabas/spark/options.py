@@ -234,7 +234,7 @@ class OptionTexts:
 
 
 def check_names(texts: OptionTexts, known: tuple[str, ...]) -> None:
-    """Raises ConfigError for an unknown option; the functions above check `kafka.*`."""
+    """Raises ConfigError for an unknown option; `kafka.*` options are checked elsewhere."""
     spelled = {name.lower(): name for name in known}
     for name in texts.names():
         lower = name.lower()

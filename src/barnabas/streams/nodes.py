@@ -8,9 +8,9 @@ Every row has, in addition to its own columns:
 - `_tombstone`: true for a record without a value; in a table it deletes the key;
 - `_partition`, `_offset`: the position of the record; null after a grouping or a join.
 
-Expressions are Spark SQL texts over these columns and the row's own columns. Where a function is
-allowed, it is a Python function that is called with a record: the dataclass that the schema came
-from, or an object with the columns as attributes. Nodes are compared by identity, because the graph
+Expressions are Spark SQL texts over these columns and the row's own columns. Some nodes
+take a Python function instead. It is called with a record: the dataclass that the schema came from,
+or an object with the columns as attributes. Nodes are compared by identity, because the graph
 consists of references between them.
 """
 

@@ -284,7 +284,7 @@ class MemoryFileSystem(FailingCalls):
                 stack += node.entries.values()
 
     def room_for(self, growth: int) -> int:
-        """Returns how many bytes of `growth` exceed the capacity."""
+        """Returns how many of `growth` more bytes do not fit into the capacity."""
         if self.capacity_bytes == _ROOM or growth <= 0:
             return 0
         return max(0, min(growth, self.used_bytes() + growth - self.capacity_bytes))

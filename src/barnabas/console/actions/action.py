@@ -62,7 +62,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleAddress:
-    """Where programs find this console, and the name of the user if it takes passwords."""
+    """The URL of this console for programs, and the user name if it asks for a password."""
 
     url: str = "http://127.0.0.1:8080"
     user: str | None = None

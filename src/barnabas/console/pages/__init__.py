@@ -17,7 +17,7 @@ _UNUSED = (
 
 @contextmanager
 def hidden(names: Sequence[str]) -> Iterator[None]:
-    """Makes packages that are not imported yet look as if they were not installed."""
+    """Lets imports of these packages fail inside the block, unless they were imported before."""
     absent = [name for name in names if name not in sys.modules]
     sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # None: not importable
     try:

@@ -168,7 +168,7 @@ class SqlDefinitionService:
         self._reader = reader
 
     async def read(self) -> SqlDefinitions:
-        """Returns what is in effect; nothing if `barnabas sql` was never used."""
+        """Returns the current definitions; none if `barnabas sql` was never used."""
         log = StatementReader()
         try:
             (bounds,) = await self._reader.bounds(TOPIC, [0])

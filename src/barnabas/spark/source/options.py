@@ -1,7 +1,7 @@
-"""The source's options: Spark's own Kafka source's names and defaults, checked all at once.
+"""Options of the source, with the names and defaults of Spark's own Kafka source.
 
-An unknown, malformed or contradictory option raises ConfigError with its name before anything is
-read. Options are case-insensitive, as everywhere in Spark.
+All options are checked before anything is read. An unknown, malformed or contradictory option
+raises ConfigError with its name. Options are case-insensitive, as everywhere in Spark.
 """
 
 import re

@@ -226,7 +226,7 @@ class KeyCodec:
         return {columns[0].name: _decoded(columns[0], key, self.relation.key_format)}
 
     def encoded(self, values: Sequence[str]) -> str:
-        """Returns the expression of the key with these values of the key columns."""
+        """Returns the SQL expression of a record's key; `values` are those of the key columns."""
         columns = self.relation.key_columns
         if len(columns) == 1 and len(values) == 1:
             return self._one(columns[0], values[0])

@@ -85,7 +85,7 @@ class Scope:
 
 
 def own_columns(alias: str, relation: Relation) -> ScopeMember:
-    """Returns the only relation of a query: its columns have their own names."""
+    """Returns the scope entry of a query's only relation, in which columns keep their names."""
     columns = {c.name.lower(): quoted(c.name) for c in relation.columns}
     return ScopeMember(alias, relation, columns)
 
