@@ -68,6 +68,9 @@ class StoredTopicIds:
 
     def ids_at(self, start: Offsets) -> dict[str, Uuid]:
         """Returns the topic ids that belong to a query that begins at `start`."""
+        # The checkpoint is at the start or the end of the micro-batch that was planned last. Any
+        # other position means that the ids belong to another run, for example after the
+        # checkpoint was deleted, and could report a loss that is none.
         if _crc(_text(start)) not in (self.start, self.end):
             return {}
         # At offset 0 nothing has been read, so a topic that was created again loses nothing.
@@ -166,6 +169,7 @@ class GroupMirror:
                 with self._lock:
                     self._written = wanted
                     self._lock.notify_all()
+                # close() ends the pause, and a position that is not written yet is still written.
                 self._closed.wait(PAUSE_SECONDS)
 
     def _wait(self) -> Position | None:
@@ -177,6 +181,8 @@ class GroupMirror:
     def _write(self, admin: Admin, wanted: Position) -> None:
         mark = {TOPIC_IDS_PARTITION: OffsetAndMetadata(0, wanted.mark.text())}
         try:
+            # A query is not a member of its group, so the offsets are committed without one, as
+            # an admin tool does. The broker rejects this if a consumer uses the same group id.
             admin.alter_group_offsets(self._group, wanted.offsets).check()
             admin.alter_group_offsets(self._group + TOPIC_IDS_SUFFIX, mark).check()
         except BarnabasError as error:

@@ -292,6 +292,8 @@ class RangeReader:
             yield from self._decoded(self._next(fetches), columns)
             if self._position > before:
                 deadline = time.monotonic() + self._patience_s
+            # No progress is normal for a while: the leader changes, or a fetch contains only
+            # records of aborted transactions. The deadline counts from the last progress.
             elif time.monotonic() >= deadline:
                 self._end_missing()
 
@@ -314,6 +316,8 @@ class RangeReader:
         item = self._range
         size = fetch_size(item.end - position, self._options.fetch_bytes)
         if position == item.start:
+            # The task can decode nothing until the first fetch has arrived; a small one arrives
+            # sooner.
             size = min(size, FIRST_FETCH_BYTES)
         return self._consumer.fetch(item.topic, item.partition, position, size)
 
@@ -329,18 +333,24 @@ class RangeReader:
     def _within(self, batch: "pa.RecordBatch", next_offset: int) -> "pa.RecordBatch":
         if next_offset <= self._range.end or not batch.num_rows:
             return batch
+        # A broker returns whole record batches, so the last one can go beyond the range.
         offsets = batch.column("offset").to_numpy()
         return batch.slice(0, int(offsets.searchsorted(self._range.end)))
 
     def _out_of_range(self) -> None:
         item = self._range
         earliest = self._consumer.earliest_offset(item.topic, item.partition)
+        # The log start has moved over the position: retention, or DeleteRecords.
         if earliest > self._position:
+            # A partition that is new to the query begins at 0 by definition; it never promised
+            # the records that retention has deleted before.
             if not item.fresh:
                 self._lost(log_start_loss(item.topic_partition, self._position, earliest, item.end))
             self._position = earliest
             return
         latest = self._consumer.latest_offset(item.topic, item.partition)
+        # The log ends before the position: truncated, or created again. Otherwise the error was
+        # outdated, for example during a leader change, and the fetch is repeated.
         if latest < self._position:
             self._lost(log_end_loss(item.topic_partition, self._position, latest, item.end))
             self._position = item.end
@@ -349,6 +359,7 @@ class RangeReader:
         """Handles a range whose end is beyond the end of the partition."""
         item = self._range
         latest = self._consumer.latest_offset(item.topic, item.partition)
+        # The records exist, so this is no loss: the broker was too slow.
         if latest >= item.end:
             raise DeadlineError(
                 f"{item.topic_partition}: no record from offset {self._position} within "

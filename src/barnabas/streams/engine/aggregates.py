@@ -42,6 +42,7 @@ def grouped(frame: DataFrame, node: Aggregate) -> DataFrame:
     counted = frame.where(~sf.col("_tombstone")).groupBy(*keys)
     made = counted.agg(
         *(sf.expr(text).alias(name) for name, text in node.aggregates),
+        # _first and _latest give the bounds of sessions and the time of the result.
         sf.min("_timestamp").alias("_first"),
         sf.max("_timestamp").alias("_latest"),
     )
@@ -113,6 +114,9 @@ def table_groups_step(rows: DataFrame, node: Aggregate, step: BatchState) -> Dat
     before = step.rows("table", rows.schema)
     after = step.update("table", changes)
     keys = changes.select("_key")
+    # A changed row can leave one group and enter another; both groups get a new result. Only
+    # these groups are computed again, from all their rows, so any aggregate function works, also
+    # one that cannot subtract a row.
     left = _group_keys(before.join(keys, "_key", "left_semi"), node)
     entered = _group_keys(after.join(keys, "_key", "left_semi"), node)
     touched = step.hold(left.union(entered).distinct())
@@ -128,6 +132,7 @@ def _group_keys(rows: DataFrame, node: Aggregate) -> DataFrame:
 def _of_groups(rows: DataFrame, touched: DataFrame, node: Aggregate) -> DataFrame:
     group = sf.struct(*(sf.expr(text).alias(name) for name, text in node.keys))
     whole = rows.withColumn("_group", group)
+    # eqNullSafe: rows whose group key is null form a group of their own.
     return whole.join(touched, whole["_group"].eqNullSafe(touched["_group"]), "left_semi").drop(
         "_group"
     )
@@ -142,6 +147,8 @@ def windows_step(rows: DataFrame, node: Aggregate, step: BatchState) -> tuple[Da
     window = node.window
     was = step.facts.get(TIME)
     fresh = rows.where("not _tombstone")
+    # Lateness is decided by the time before this micro-batch: rows of one micro-batch must not
+    # make each other late.
     on_time, late = _parted(fresh, window, was)
     newest = fresh.agg(sf.max(sf.unix_millis("_timestamp"))).first()
     now = max((t for t in (was, newest[0] if newest else None) if t is not None), default=None)
@@ -151,6 +158,8 @@ def windows_step(rows: DataFrame, node: Aggregate, step: BatchState) -> tuple[Da
     if node.emit is Emit.FINAL:
         return _just_closed(after, node, was, now), late
     touched = step.hold(_group_keys(on_time, node).distinct())
+    # The difference of all results before and after has the changed windows, and tombstones of
+    # sessions that were merged.
     old = _still_open(results(_of_groups(before, touched, node), node), window, was)
     new = _still_open(results(_of_groups(after, touched, node), node), window, was)
     return difference(old, new), late
@@ -216,6 +225,8 @@ def _open_rows(rows: DataFrame, node: Aggregate, was: int | None) -> DataFrame:
     group = sf.struct(*(sf.expr(text).alias(name) for name, text in node.keys))
     by_time = Over.partitionBy("_group").orderBy("_timestamp")
     gap = sf.unix_millis("_timestamp") - sf.unix_millis(sf.lag("_timestamp").over(by_time))
+    # Numbers the sessions of a group: a row starts a new one if the gap to the row before is too
+    # large. A session is kept or dropped as a whole, because a late row may still extend it.
     begins = sf.when(gap <= window.size_ms, 0).otherwise(1)
     numbered = rows.withColumn("_group", group).withColumn("_begins", begins)
     numbered = numbered.withColumn("_session", sf.sum("_begins").over(by_time))

@@ -42,6 +42,7 @@ def joined_streams(left: DataFrame, right: DataFrame, node: StreamJoin) -> DataF
     one, other = node.aliases
     times = [sf.col(f"`{alias}`._timestamp") for alias in node.aliases]
     on = sf.expr(node.on or f"`{one}`._key = `{other}`._key")
+    # Spark needs both bounds and the watermarks to know when a row can be removed from the state.
     near = (times[1] >= times[0] - sf.expr(f"interval {interval(node.before_ms)}")) & (
         times[1] <= times[0] + sf.expr(f"interval {interval(node.after_ms)}")
     )
@@ -138,8 +139,11 @@ def _spans(changes: DataFrame) -> DataFrame:
         "_timestamp",
         sf.struct(*columns_of(changes)).alias("_change"),
     )
+    # A change that was written later must win, even if its timestamp is older. So a change begins
+    # at the largest timestamp up to its offset.
     timed = keyed.repartition("_on").withColumn("_since", sf.max("_timestamp").over(by_offset))
     lasting = timed.withColumn("_until", sf.lead("_since").over(by_time))
+    # A change that another one replaces at the same time is never visible.
     kept = lasting.where("_until is null or _since < _until")
     return kept.select("_on", "_since", "_until", "_change")
 
@@ -161,6 +165,8 @@ def _lookup_join(
 ) -> DataFrame:
     """Joins left: a small table is broadcast to the rows, otherwise both are shuffled by key."""
     small = stays_in_place(step)
+    # A broadcast leaves the rows in the tasks and in the order in which they were read. Without
+    # the hint Spark would choose a sort-merge join, which sorts the table in every micro-batch.
     return rows.join(sf.broadcast(table) if small else table.hint("shuffle_hash"), on, "left")
 
 
@@ -208,6 +214,8 @@ def _touched(
     if node.on is None:
         return own.union(changes[1].select("_key")).distinct()
     table_changed = changes[1].select(sf.col("_key").alias("_to"))
+    # Rows that refer to a changed row of the right table, before or after this micro-batch: a row
+    # can change its foreign key in the same micro-batch.
     referring = (
         before[0]
         .select("_key", _foreign(node, changes[1]).alias("_to"))
