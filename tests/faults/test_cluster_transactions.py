@@ -1,8 +1,14 @@
 """Transactions while their leaders and coordinators are killed: whole or not at all, and once."""
 
+import asyncio
+
 import pytest
 from support.cluster.workload import leader_of, leaders, wait_until
+from support.transactions.requests import TxnPeer
 from support.transactions.transactional_load import TransactionWriter, torn_transactions
+from support.wire.peer import WirePeer
+
+from barnabas.model.error_codes import ErrorCode
 
 pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
 
@@ -32,3 +38,44 @@ def test_transactions_are_whole_across_fail_over(cluster, topic_name):
         found.setdefault(record.value, []).append(record.partition)
     assert torn_transactions(found, PARTITIONS, writer.committed) == (set(), set())
     print(f"transactions: {len(writer.committed)} committed, {writer.aborted} aborted")
+
+
+def test_follower_refuses_a_transactional_batch_as_not_leader(cluster, topic_name):
+    """With INVALID_TXN_STATE, clients abort and do not look for the new leader.
+
+    A broker that lost its session while it was suspended or had no CPU time is such a follower.
+    """
+    cluster.topic(topic_name)
+    wait_until(lambda: len(leaders(cluster, topic_name)[0].isr) == 3)
+    leader = leader_of(cluster, topic_name)
+    codes = asyncio.run(codes_of_brokers(cluster, topic_name))
+    assert codes.pop(leader) == ErrorCode.NONE
+    assert set(codes.values()) == {ErrorCode.NOT_LEADER_OR_FOLLOWER}
+
+
+async def codes_of_brokers(cluster, topic):
+    """The error with which each broker answers the first batch of a transaction; leader last."""
+    leader = leader_of(cluster, topic)
+    peers = {n: await WirePeer.connect(broker.port) for n, broker in cluster.brokers.items()}
+    try:
+        txn = await initialized(peers.values(), topic)
+        assert await txn.add(topic) == 0
+        return {
+            number: await TxnPeer(peers[number], topic, txn.producer_id, txn.epoch).write(
+                topic, b"a"
+            )
+            for number in sorted(peers, key=lambda number: number == leader)
+        }
+    finally:
+        for peer in peers.values():
+            await peer.close()
+
+
+async def initialized(peers, transactional_id):
+    """A producer at the broker that coordinates its transactions."""
+    async with asyncio.timeout(60):
+        while True:
+            for peer in peers:
+                txn = TxnPeer(peer, transactional_id)
+                if await txn.init() == 0:
+                    return txn
