@@ -20,8 +20,8 @@ from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.replication.safety_rules import StartKind
 from barnabas.runtime.clock import Clock
-from barnabas.storage.checkpoint_files import read_offsets, read_text, replace_file, write_offsets
 from barnabas.storage.log_manager import LogManager
+from barnabas.storage.small_files import read_offsets, read_text, replace_file, write_offsets
 from barnabas.wire.api_keys import ApiKey
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import MetadataTree

@@ -29,7 +29,7 @@ from barnabas.storage.local_log import FlushTask
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
-from barnabas.storage.purging import PurgeTask
+from barnabas.storage.maintenance import PurgeTask
 
 _logger = logging.getLogger("barnabas.broker")
 # Files are deleted after `file.delete.delay.ms`, independent of the retention interval.

@@ -18,12 +18,12 @@ from barnabas.records.control import decode_control_type
 from barnabas.records.legacy import decode_message
 from barnabas.records.raw_record import RawRecord
 from barnabas.records.reader import iter_raw
-from barnabas.storage import file_names, transaction_index
+from barnabas.storage import file_names, indexes
 from barnabas.storage.batch_scan import checksum_ok, walk
-from barnabas.storage.checkpoint_files import read_lines
 from barnabas.storage.filesystem import OsFileSystem
 from barnabas.storage.indexes import OFFSET_ENTRY, TIME_ENTRY
 from barnabas.storage.producer_snapshot import read_snapshot
+from barnabas.storage.small_files import read_lines
 
 OFFSET_CHECKPOINTS = (
     file_names.RECOVERY_POINTS,
@@ -171,7 +171,7 @@ def _time_index(path: Path) -> Iterator[dict[str, Any]]:
 
 def _transactions(path: Path) -> Iterator[dict[str, Any]]:
     names = ("version", "producer_id", "first_offset", "last_offset", "last_stable_offset")
-    for fields in _unpacked(path, transaction_index.ENTRY):
+    for fields in _unpacked(path, indexes.TRANSACTION_ENTRY):
         yield {"type": "txnindex", **dict(zip(names, fields, strict=True))}
 
 

@@ -13,8 +13,8 @@ from barnabas.model.control import NO_BROKER_EPOCH
 from barnabas.model.ids import NO_BROKER, BrokerId
 from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.replication.epochs import LogEpochEnd
+from barnabas.storage.indexes import AbortedTxn
 from barnabas.storage.log_reader import FileSlice
-from barnabas.storage.transaction_index import AbortedTxn
 
 
 @dataclass(slots=True)

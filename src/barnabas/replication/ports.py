@@ -12,8 +12,8 @@ from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import BatchHeader
 from barnabas.storage.append_info import AppendInfo, AppendOrigin
+from barnabas.storage.indexes import AbortedTxn
 from barnabas.storage.log_reader import LogRead
-from barnabas.storage.transaction_index import AbortedTxn
 
 
 class EpochsOfLog(Protocol):

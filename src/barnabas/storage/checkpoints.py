@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 
 from barnabas.model.ids import TopicPartition
 from barnabas.storage import file_names
-from barnabas.storage.checkpoint_files import write_temporary_offsets
 from barnabas.storage.log import Log
 from barnabas.storage.log_dirs import LogDirectory, LogDirs, Offsets
 from barnabas.storage.log_table import LogTable
+from barnabas.storage.small_files import write_temporary_offsets
 
 VALUES: Mapping[str, Callable[[Log], int]] = {
     file_names.RECOVERY_POINTS: lambda log: log.recovery_point,

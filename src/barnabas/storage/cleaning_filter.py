@@ -24,7 +24,7 @@ from barnabas.records.raw_record import RawRecord
 from barnabas.records.reader import iter_raw
 from barnabas.records.rewrite import retain_records
 from barnabas.storage.append_info import end_marker_of
-from barnabas.storage.transaction_index import AbortedTxn
+from barnabas.storage.indexes import AbortedTxn
 
 _DIGEST_BYTES = 16
 ENTRY_BYTES = 170

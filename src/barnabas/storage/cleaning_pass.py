@@ -24,10 +24,9 @@ from barnabas.storage.cleaning_filter import (
     rewritten_header,
 )
 from barnabas.storage.filesystem import File, FileSystem
-from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
+from barnabas.storage.indexes import MAX_RELATIVE_OFFSET, AbortedTxn
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.segment import Segment
-from barnabas.storage.transaction_index import AbortedTxn
 
 _WRITE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024

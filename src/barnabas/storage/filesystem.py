@@ -3,7 +3,7 @@
 Two small protocols, `File` and `FileSystem`, are the whole interface of logs, checkpoints and the
 cleaner. `barnabas.testing.memory_fs` is the second implementation, which can truncate, lose and
 reject writes. The port is synchronous: callers decide what runs on a thread. Errors are plain
-`OSError`s, whose errno distinguishes a transient error from a failed disk (see `errors`).
+`OSError`s, whose errno distinguishes a transient error from a failed disk (see `storage.errors`).
 """
 
 import errno

@@ -15,9 +15,9 @@ from threading import Lock
 from typing import NamedTuple
 
 from barnabas.model.records import NO_EPOCH
-from barnabas.storage.checkpoint_files import read_lines, write_lines
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.small_files import read_lines, write_lines
 
 UNDEFINED_OFFSET = -1
 

@@ -1,13 +1,14 @@
 """The segments of one partition on disk: writing, rolling, removing, truncating, flushing.
 
-The lower half of a log: bytes and offsets, without producers, leader epochs or watermarks. Files
-are removed in two steps: they are renamed to `.deleted` at once and unlinked after
-`file.delete.delay.ms`, so that responses in flight and tools can still read them.
+`LocalLog` is the lower half of a log: bytes and offsets, without producers, leader epochs or
+watermarks. Files are removed in two steps: they are renamed to `.deleted` at once and unlinked
+after `file.delete.delay.ms`, so that responses in flight and tools can still read them.
 
 A flush has three steps: collected on the event loop, run on a thread, finished on the loop. A
 request that waits for a flush while one runs is covered by the next one, which includes everything
 appended meanwhile (group commit). Several flushes may run at once; each covers everything that was
-not durable when it began.
+not durable when it began. `LogFlusher` decides when a log must be flushed, adds the leader epochs
+and producer snapshots to the task, and applies its result.
 """
 
 from collections.abc import Iterable
@@ -15,13 +16,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barnabas.storage import file_names
-from barnabas.storage.errors import is_transient
+from barnabas.storage.errors import is_transient, storage_error
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.leader_epochs import EpochsVersion, LeaderEpochs
 from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_dirs import DirHealth
 from barnabas.storage.log_reader import LogReader
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.producer_snapshot import SnapshotFiles
+from barnabas.storage.segment import Segment, SegmentList
 
 
 @dataclass(slots=True)
@@ -299,3 +301,77 @@ class LocalLog:
         for segment in self.segments:
             segment.release()
         self.reader.forget()
+
+
+class LogFlusher:
+    """Flush state of one log; owned by the event loop."""
+
+    __slots__ = (
+        "_epochs",
+        "_health",
+        "_local",
+        "_snapshots",
+        "closed",
+        "rolled",
+        "unflushed_records",
+    )
+
+    def __init__(
+        self, local: LocalLog, epochs: LeaderEpochs, snapshots: SnapshotFiles, health: DirHealth
+    ) -> None:
+        self._local = local
+        self._epochs = epochs
+        self._snapshots = snapshots
+        self._health = health
+        self.unflushed_records = 0
+        self.closed = False
+        self.rolled = False
+        """Whether a sealed segment is not flushed yet; recovery would have to verify it."""
+
+    @property
+    def due(self) -> bool:
+        return self.rolled or self.unflushed_records >= self._local.config.flush_messages
+
+    @property
+    def unflushed(self) -> bool:
+        return self._local.recovery_point < self._local.log_end_offset
+
+    def begin(self) -> FlushTask | None:
+        self._health.check()
+        if self.closed or not (self.unflushed or self.rolled):
+            return None
+        try:
+            task = self._local.begin_flush()
+        except OSError as error:
+            raise self._health.write_failed(error) from error
+        task.snapshots = list(self._snapshots.unsynced)
+        task.epochs, task.epochs_version = self._epochs, self._epochs.unwritten()
+        self.rolled = False
+        self.unflushed_records = 0
+        return task
+
+    def finish(self, task: FlushTask) -> None:
+        if self.closed:
+            # The files were closed or moved while the task ran; its result no longer applies.
+            return
+        if task.error is not None:
+            self._health.fail(task.error)
+            raise storage_error(task.error) from task.error
+        self._health.check()
+        if task.epochs_error is not None:
+            # The recovery point does not move, so recovery rebuilds the epochs from the records.
+            self._health.write_failed(task.epochs_error)
+            self.rolled = True
+            return
+        self._snapshots.unsynced = [
+            file for file in self._snapshots.unsynced if file not in task.snapshots
+        ]
+        if not self._local.finish_flush(task):
+            self.rolled = True
+
+    def flush(self) -> None:
+        """Flushes synchronously."""
+        task = self.begin()
+        if task is not None:
+            task.run()
+            self.finish(task)

@@ -23,13 +23,12 @@ from barnabas.records.control import EndMarker
 from barnabas.storage import file_names
 from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
 from barnabas.storage.cleaning_pass import CleanResult
-from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError, storage_error
-from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
+from barnabas.storage.indexes import MAX_RELATIVE_OFFSET, AbortedTxn
 from barnabas.storage.leader_epochs import LeaderEpochs
-from barnabas.storage.local_log import FlushTask, LocalLog
+from barnabas.storage.local_log import FlushTask, LocalLog, LogFlusher
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.log_flusher import LogFlusher
+from barnabas.storage.log_dirs import DirHealth
 from barnabas.storage.log_reader import (
     LogRead,
     TimestampHit,
@@ -40,7 +39,6 @@ from barnabas.storage.log_reader import (
 from barnabas.storage.producer_snapshot import SnapshotFiles, restore_producers
 from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
 from barnabas.storage.retention import expired_segments
-from barnabas.storage.transaction_index import AbortedTxn
 
 _READ_ERRORS = (OSError, CorruptRecordError, CorruptFileError)
 

@@ -25,9 +25,8 @@ from barnabas.storage.log_dirs import LogDirectory, LogDirs
 from barnabas.storage.log_moves import LogMoves
 from barnabas.storage.log_opener import ConfigSource, LogOpener
 from barnabas.storage.log_table import LogTable
-from barnabas.storage.maintenance import Maintenance
+from barnabas.storage.maintenance import Maintenance, Purging
 from barnabas.storage.open_files import OpenFiles
-from barnabas.storage.purging import Purging
 
 DEFAULT_PRODUCER_EXPIRATION_MS = 24 * 60 * 60 * 1000
 DEFAULT_MAX_OPEN_FILES = 10_000

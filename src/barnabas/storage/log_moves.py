@@ -30,7 +30,7 @@ from barnabas.storage.log_dirs import LogDirectory, LogDirs
 from barnabas.storage.log_opener import LogOpener
 from barnabas.storage.log_reader import FileSlice, LogRead
 from barnabas.storage.log_table import LogTable
-from barnabas.storage.purging import Purging
+from barnabas.storage.maintenance import Purging
 from barnabas.storage.segment import Segment
 
 # Small enough for the loop to append in about a millisecond.

@@ -11,9 +11,9 @@ from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_dirs import LogDirectory
-from barnabas.storage.metadata_files import read_topic_id, write_topic_id
 from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.recovery import OpenParams, open_log
+from barnabas.storage.small_files import read_topic_id, write_topic_id
 
 ConfigSource = Callable[[str], LogConfig]
 

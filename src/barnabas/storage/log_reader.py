@@ -24,9 +24,8 @@ from barnabas.records.reader import iter_raw
 from barnabas.storage import batch_scan
 from barnabas.storage.batch_scan import Span
 from barnabas.storage.filesystem import File
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
-from barnabas.storage.transaction_index import AbortedTxn
+from barnabas.storage.indexes import AbortedTxn
+from barnabas.storage.segment import Segment, SegmentList
 
 
 class FileSlice:

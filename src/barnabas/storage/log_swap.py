@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 from barnabas.model.ids import TopicPartition
 from barnabas.storage import file_names
-from barnabas.storage.checkpoint_files import read_text, replace_file
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
 from barnabas.storage.log_dirs import LogDirectory, LogDirs
+from barnabas.storage.small_files import read_text, replace_file
 
 
 def write_note(fs: FileSystem, copy: Path, source: Path) -> None:

@@ -24,10 +24,9 @@ from barnabas.storage.append_info import end_marker_of
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.file_names import SNAPSHOT, segment_file
 from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.indexes import AbortedTxn
 from barnabas.storage.producer_state import BatchMetadata, ProducerEntry, ProducerStates
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
-from barnabas.storage.transaction_index import AbortedTxn
+from barnabas.storage.segment import Segment, SegmentList
 
 _log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.records import NO_EPOCH, NO_SEQUENCE
 from barnabas.records.batch import MAX_SEQUENCE, BatchHeader
 from barnabas.records.control import ControlType, EndMarker
-from barnabas.storage.transaction_index import AbortedTxn
+from barnabas.storage.indexes import AbortedTxn
 
 # Kafka's number: a client has at most five requests in flight, so duplicates are among them.
 REMEMBERED_BATCHES = 5

@@ -36,7 +36,6 @@ from barnabas.records.batch import BatchHeader
 from barnabas.storage import file_names
 from barnabas.storage.batch_scan import checksum_ok, header_at
 from barnabas.storage.crash_cleanup import clear_leftovers
-from barnabas.storage.dir_health import DirHealth
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
@@ -44,6 +43,7 @@ from barnabas.storage.leader_epochs import LeaderEpochs
 from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log import Log, LogParts
 from barnabas.storage.log_config import LogConfig
+from barnabas.storage.log_dirs import DirHealth
 from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.producer_snapshot import (
     SnapshotFiles,
@@ -52,8 +52,7 @@ from barnabas.storage.producer_snapshot import (
     restore_producers,
 )
 from barnabas.storage.producer_state import ProducerStates
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.segment import Segment, SegmentList
 
 _CHUNK = 1024 * 1024
 

@@ -9,7 +9,7 @@ from barnabas.records.batch import iter_batches, parse_header
 from barnabas.records.builder import BatchBuilder, control_batch
 from barnabas.records.reader import iter_raw
 from barnabas.storage import AppendInfo, AppendOrigin, FileSystem, Log, LogConfig, LogManager
-from barnabas.storage.dir_health import DirHealth
+from barnabas.storage.log_dirs import DirHealth
 from barnabas.storage.recovery import OpenParams, open_log
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock

@@ -21,7 +21,7 @@ from barnabas.replication.fetch_plan import (
 from barnabas.replication.fetcher import FollowState, ReplicaFetcher
 from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.throttle import ReplicationThrottle
-from barnabas.storage.dir_health import DirHealth
+from barnabas.storage.log_dirs import DirHealth
 
 LIMITS = ReplicaFetchLimits(backoff_ms=50)
 

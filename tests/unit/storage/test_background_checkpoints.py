@@ -8,10 +8,10 @@ from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch
 from barnabas.storage import file_names
-from barnabas.storage.checkpoint_files import read_offsets
 from barnabas.storage.checkpoints import BackgroundCheckpoints
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_manager import LogManager
+from barnabas.storage.small_files import read_offsets
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
 

@@ -5,8 +5,14 @@ from pathlib import Path
 import pytest
 
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.indexes import OffsetIndex, OffsetPosition, TimeIndex, TimestampOffset
-from barnabas.storage.transaction_index import AbortedTxn, TransactionIndex
+from barnabas.storage.indexes import (
+    AbortedTxn,
+    OffsetIndex,
+    OffsetPosition,
+    TimeIndex,
+    TimestampOffset,
+    TransactionIndex,
+)
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 DIR = Path("/d")

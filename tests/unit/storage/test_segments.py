@@ -15,8 +15,7 @@ from barnabas.storage.cleaning_filter import OffsetMap
 from barnabas.storage.cleaning_pass import CleanPlan, SourceSegment, group_sources
 from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
 from barnabas.storage.log_config import LogConfig
-from barnabas.storage.segment import Segment
-from barnabas.storage.segment_list import SegmentList
+from barnabas.storage.segment import Segment, SegmentList
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 DIR = Path("/d")

@@ -6,16 +6,17 @@ import pytest
 
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.storage import file_names
-from barnabas.storage.checkpoint_files import read_offsets, write_offsets
 from barnabas.storage.errors import CorruptFileError
 from barnabas.storage.leader_epochs import EpochEntry, LeaderEpochs
-from barnabas.storage.metadata_files import (
+from barnabas.storage.small_files import (
     MetaProperties,
     read_meta_properties,
+    read_offsets,
     read_topic_id,
     take_clean_marker,
     write_clean_marker,
     write_meta_properties,
+    write_offsets,
     write_topic_id,
 )
 from barnabas.testing.memory_fs import MemoryFileSystem, SimulatedCrash

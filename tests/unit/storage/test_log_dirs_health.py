@@ -9,7 +9,7 @@ from support.storage.log_world import World, put
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.storage.dir_health import DirHealth
+from barnabas.storage.log_dirs import DirHealth
 
 BEGINS, ENDS = "writes fail", "writes succeed again"
 
