@@ -26,9 +26,8 @@ if TYPE_CHECKING:
         LocalError,
         WakeupError,
     )
-    from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
     from barnabas.model.ids import TopicPartition
-    from barnabas.model.record_metadata import RecordMetadata
+    from barnabas.model.records import GroupMetadata, OffsetAndMetadata, RecordMetadata
     from barnabas.records.record import Record
     from barnabas.runtime.metric_types import Metric, MetricName
     from barnabas.security.mechanism import AuthenticationError
@@ -46,15 +45,15 @@ _HOMES = {
     "DeadlineError": "barnabas.model.errors",
     "Deserializer": "barnabas.clients.core.serialization",
     "ErrorCode": "barnabas.model.error_codes",
-    "GroupMetadata": "barnabas.model.group_metadata",
+    "GroupMetadata": "barnabas.model.records",
     "LocalError": "barnabas.model.errors",
     "Metric": "barnabas.runtime.metric_types",
     "MetricName": "barnabas.runtime.metric_types",
-    "OffsetAndMetadata": "barnabas.model.group_metadata",
+    "OffsetAndMetadata": "barnabas.model.records",
     "PartitionMetadata": "barnabas.clients.core.cluster_metadata",
     "Producer": "barnabas.clients.producer",
     "Record": "barnabas.records.record",
-    "RecordMetadata": "barnabas.model.record_metadata",
+    "RecordMetadata": "barnabas.model.records",
     "SendFuture": "barnabas.clients.producer",
     "SerializationError": "barnabas.clients.core.serialization",
     "Serializer": "barnabas.clients.core.serialization",

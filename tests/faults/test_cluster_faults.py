@@ -38,7 +38,7 @@ from support.transactions.transactional_load import (
     wait_for_copies,
 )
 
-from barnabas.model.topic_names import INTERNAL_TOPICS
+from barnabas.model.ids import INTERNAL_TOPICS
 
 SECONDS = int(os.environ.get("BARNABAS_FAULT_SECONDS", "600" if SOAK else "60"))
 SEED = int(os.environ.get("BARNABAS_SEED", "16"))

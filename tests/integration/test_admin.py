@@ -45,8 +45,8 @@ from barnabas.admin import (
 from barnabas.admin.access_types import ANY, DEFAULT
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.testing import Broker
 from barnabas.testing.server import unique_name
 

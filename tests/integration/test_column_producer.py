@@ -8,7 +8,7 @@ import pytest
 from barnabas import Producer, TopicPartition
 from barnabas.clients.producer.column_producer import ColumnProducer
 from barnabas.model.errors import BrokerError, ClosedError, LocalError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 
 pytestmark = pytest.mark.integration
 COUNT = 3000

@@ -14,7 +14,7 @@ from barnabas.clients.group.errors import (
     WakeupError,
 )
 from barnabas.model.errors import ClosedError, ConfigError, LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration

@@ -8,8 +8,7 @@ from support.network.requests import create_topic
 from support.transactions.requests import TxnPeer
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from barnabas.model.ids import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, TopicPartition
 
 pytestmark = pytest.mark.integration
 EAGER = {

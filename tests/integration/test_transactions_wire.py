@@ -16,8 +16,7 @@ from support.network.requests import (
 from support.transactions.requests import TxnPeer
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.model.ids import OFFSETS_TOPIC, TopicPartition
 from barnabas.records.reader import decode_records
 from barnabas.runtime.clock import SystemClock
 from barnabas.wire.messages.add_partitions_to_txn import (

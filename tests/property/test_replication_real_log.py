@@ -14,15 +14,15 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.records.batch import parse_header
 from barnabas.replication import partition_reader
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.fetcher import ReplicaFetcher
+from barnabas.replication.partition import Partition, ReplicaSettings
+from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.ports import (
     FetchedPartition,
     LeaderOffsets,
     OffsetsPlan,
     ReplicaFetchLimits,
 )
-from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition import Partition, ReplicaSettings
-from barnabas.replication.partition_read import FetchSpec
 from barnabas.storage import LogConfig, LogManager
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock

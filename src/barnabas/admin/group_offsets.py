@@ -19,8 +19,8 @@ from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.core.client import COORDINATOR, GROUP
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.message import Message
 from barnabas.wire.messages.offset_delete import (
     OffsetDeleteRequest,

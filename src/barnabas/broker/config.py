@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from barnabas.model.address_limits import closed_to_all
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, ConfigValues
+from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, ConfigValues, closed_to_all
 from barnabas.model.config_keys.broker import BROKER_KEYS
 from barnabas.model.config_keys.security import LISTENER_KEYS, SASL_KEYS, SECURITY_PROTOCOLS
 from barnabas.model.control import Endpoint

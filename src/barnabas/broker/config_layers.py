@@ -15,11 +15,11 @@ from typing import Any
 from barnabas.broker.config import BrokerConfig, any_broker_key, broker_key, listener_key_name
 from barnabas.model.config import ConfigKey, ConfigLookup
 from barnabas.model.config_keys.broker import BROKER_KEYS
-from barnabas.model.config_keys.client_metrics import (
+from barnabas.model.config_keys.coordinators import GROUP_RESOURCE_KEYS
+from barnabas.model.config_keys.metrics import (
     CLIENT_METRICS_KEYS,
     ClientMetricsSubscription,
 )
-from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
 from barnabas.model.config_keys.topic import BROKER_SYNONYMS, SYNONYM_FACTORS, TOPIC_KEYS
 
 _RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")

@@ -14,13 +14,12 @@ from barnabas.broker.config import any_broker_key
 from barnabas.broker.config_layers import ConfigLayers, ConfigOrigin, ConfigValue
 from barnabas.broker.handler import HandlerContext, RequestPorts
 from barnabas.broker.topics import check_compaction_lags, check_topic_configs
-from barnabas.model.address_limits import closed_to_all
-from barnabas.model.config import ConfigKey, ConfigType, ConfigValues
-from barnabas.model.config_keys.client_metrics import ClientMetricsSubscription
-from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
+from barnabas.model.config import ConfigKey, ConfigType, ConfigValues, closed_to_all
+from barnabas.model.config_keys.coordinators import GROUP_RESOURCE_KEYS
+from barnabas.model.config_keys.metrics import ClientMetricsSubscription
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import topic_name_problem
 from barnabas.runtime.reporters import SETTING as REPORTERS
 from barnabas.runtime.reporters import check_reporters
 from barnabas.zk.paths import DEFAULT_ENTITY

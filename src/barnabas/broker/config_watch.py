@@ -11,8 +11,8 @@ from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import BrokerId
 from barnabas.zk import paths
-from barnabas.zk.change_notifications import ChangeNotifications
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
+from barnabas.zk.recipes import ChangeNotifications
 from barnabas.zk.tree import MetadataTree, NoNodeError
 
 _logger = logging.getLogger("barnabas.broker")

@@ -12,8 +12,8 @@ from contextlib import suppress
 from time import perf_counter_ns
 
 from barnabas.model.errors import BarnabasError, BrokerError
+from barnabas.replication.isr import FlushTicket
 from barnabas.replication.partition import Partition
-from barnabas.replication.replica_state import FlushTicket
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Histogram

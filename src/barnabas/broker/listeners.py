@@ -12,11 +12,11 @@ import socket
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
 from barnabas.broker.access.listener_security import ListenerSecurity
+from barnabas.broker.access.throttling import ConnectionRates, RatedConnections
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
-from barnabas.model.address_limits import parse_address_limits
+from barnabas.model.config import parse_address_limits
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 from barnabas.net.admission import ConnectionAdmission, ConnectionSlots, SlotLimits

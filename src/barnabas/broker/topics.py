@@ -23,8 +23,7 @@ from barnabas.controller.topic_admin import TopicAdmin
 from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
-from barnabas.model.ids import BrokerId, Replicas, Uuid
-from barnabas.model.topic_names import collides, topic_name_problem
+from barnabas.model.ids import BrokerId, Replicas, Uuid, collides, topic_name_problem
 from barnabas.zk.paths import config_entity
 
 DEFAULT = -1

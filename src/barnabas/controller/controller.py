@@ -18,13 +18,13 @@ from typing import Protocol, TypeVar
 
 from barnabas.controller.active.active_controller import ActiveController
 from barnabas.controller.active.epoch_state import (
+    ControllerConfig,
     ControllerEpoch,
     ControllerEpochState,
     ControllerStats,
 )
 from barnabas.controller.active.fenced_tree import ControllerMovedError
 from barnabas.controller.channels import BrokerChannels
-from barnabas.controller.config import ControllerConfig
 from barnabas.controller.election import CurrentController, resign, stand_for_election
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply

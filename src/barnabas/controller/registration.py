@@ -11,7 +11,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, Uuid
 from barnabas.zk import paths
-from barnabas.zk.ephemeral import claim_ephemeral
+from barnabas.zk.recipes import claim_ephemeral
 from barnabas.zk.tree import (
     CreateOp,
     MetadataTree,

@@ -9,8 +9,14 @@ from collections.abc import Mapping
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import ZERO_UUID, ReplicaAssignment, Replicas, TopicPartition, Uuid
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import (
+    ZERO_UUID,
+    ReplicaAssignment,
+    Replicas,
+    TopicPartition,
+    Uuid,
+    topic_name_problem,
+)
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
 from barnabas.zk.tree import (

@@ -9,14 +9,13 @@ from barnabas.groups.consumer import membership as consumer
 from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
 from barnabas.groups.offsets import expiry
 from barnabas.groups.offsets.store import OffsetStore
-from barnabas.groups.registry import Group, GroupTable
 from barnabas.groups.requests import (
     DeleteGroupsReply,
     DescribedConsumerGroup,
     DescribedGroup,
     ListedGroup,
 )
-from barnabas.groups.step import GroupContext, GroupStep
+from barnabas.groups.step import Group, GroupContext, GroupStep, GroupTable
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 

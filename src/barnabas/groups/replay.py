@@ -21,8 +21,8 @@ from barnabas.groups.consumer.group import (
     TopicMetadata,
 )
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
-from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import LEAVE_EPOCH, Protocol
+from barnabas.groups.step import GroupTable
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.wire.coordinator_records import maybe_decode_offsets_record
 from barnabas.wire.message import Message

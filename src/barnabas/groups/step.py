@@ -1,4 +1,7 @@
-"""One step of the group coordinator: the outcome being built and the state that steps share."""
+"""One step of the group coordinator: the outcome being built and the state that steps share.
+
+That state is the configuration, the topics, the statistics, and the groups of the shard by id.
+"""
 
 import enum
 from collections import Counter
@@ -13,9 +16,12 @@ from barnabas.coordination.outcome import (
     ProducerSession,
     Token,
 )
+from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.requests import Reply
 from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import Uuid
 
 GroupSettingsOf = Callable[[str], Mapping[str, int]]
@@ -260,3 +266,36 @@ class GroupStep:
             raise AssertionError("a step appends once")
         self._has_written = True
         self.outcome.append = GroupAppend(records, producer, self, on_settled)
+
+
+Group = ClassicGroup | ConsumerGroup
+
+
+@dataclass(slots=True)
+class GroupTable:
+    """Owned by the shard."""
+
+    groups: dict[str, Group] = field(default_factory=dict)
+
+    def get(self, group_id: str) -> Group | None:
+        return self.groups.get(group_id)
+
+    def existing(self, group_id: str) -> Group:
+        group = self.groups.get(group_id)
+        if group is None:
+            raise BrokerError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+        return group
+
+    def existing_consumer(self, group_id: str) -> ConsumerGroup:
+        group = self.existing(group_id)
+        if not isinstance(group, ConsumerGroup):
+            raise BrokerError(
+                ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a consumer group."
+            )
+        return group
+
+    def put(self, group: Group) -> None:
+        self.groups[group.group_id] = group
+
+    def remove(self, group_id: str) -> None:
+        self.groups.pop(group_id, None)

@@ -8,6 +8,7 @@ values from other clients are accepted where an equivalent exists. Text is trimm
 
 import difflib
 import enum
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -332,3 +333,40 @@ def merged(config: object, options: Mapping[str, object]) -> dict[str, object]:
             "for example bootstrap_servers='localhost:9092'; topics are given to subscribe()"
         )
     return {**(config or {}), **options}
+
+
+_HOST = re.compile(r"[0-9A-Za-z\-%._:]+")
+
+
+def parse_address_limits(text: str) -> dict[str, int]:
+    """Returns the limit of each host name or address.
+
+    Raises:
+        ValueError: An entry does not have the form host:count.
+
+    >>> parse_address_limits("10.0.0.7:100, ::1:5")
+    {'10.0.0.7': 100, '::1': 5}
+    """
+    limits = {}
+    for pair in filter(None, map(str.strip, text.split(","))):
+        host, _, count = pair.rpartition(":")
+        if not _HOST.fullmatch(host.strip()) or not re.fullmatch("[0-9]+", count.strip()):
+            raise ValueError(f"{pair!r} is not of the form host:count")
+        limits[host.strip()] = int(count)
+    return limits
+
+
+def address_limits_problem(text: str) -> str | None:
+    """Validates the value of max.connections.per.ip.overrides."""
+    try:
+        parse_address_limits(text)
+    except ValueError:
+        return "must be host:count pairs, for example 10.0.0.7:100,client.example:5"
+    return None
+
+
+def closed_to_all(per_ip: int, overrides: str) -> str | None:
+    """Returns an error text if the limit is 0 and no address has an override."""
+    if per_ip or parse_address_limits(overrides):
+        return None
+    return "max.connections.per.ip=0: no client can connect; set max.connections.per.ip.overrides"

@@ -1,6 +1,7 @@
-"""Small record types that several layers share."""
+"""Small types of records, offsets and group membership that several layers share."""
 
 import enum
+from typing import NamedTuple
 
 Header = tuple[str, bytes | None]
 NO_TIMESTAMP = -1
@@ -38,3 +39,29 @@ class IsolationLevel(enum.IntEnum):
 
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
+
+
+class GroupMetadata(NamedTuple):
+    """Membership of a consumer in its group, as `Consumer.group_metadata()` returns it."""
+
+    group_id: str
+    generation_id: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+
+
+class OffsetAndMetadata(NamedTuple):
+    """A committed offset: the next offset to read, and metadata of the application."""
+
+    offset: int
+    metadata: str = ""
+    leader_epoch: int = -1
+
+
+class RecordMetadata(NamedTuple):
+    """Partition and offset of a stored record; the offset is -1 with acks=0."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int

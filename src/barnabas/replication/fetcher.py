@@ -14,7 +14,9 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.replication.epochs import LogEpochEnd
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.isr import follower_high_watermark
+from barnabas.replication.partition import Partition
+from barnabas.replication.ports import (
     FetchedPartition,
     FetchPartition,
     LeaderOffsets,
@@ -22,8 +24,6 @@ from barnabas.replication.fetch_plan import (
     ReplicaFetchLimits,
     ReplicaFetchPlan,
 )
-from barnabas.replication.isr import follower_high_watermark
-from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.storage.append_info import EarlierBatchError
 from barnabas.storage.errors import TransientDiskError

@@ -14,14 +14,14 @@ from dataclasses import replace
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.model.java_hash import java_string_hash
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.fetcher import ReplicaFetcher
+from barnabas.replication.partition import Partition
+from barnabas.replication.ports import (
     OffsetsPlan,
     ReplicaFetchLimits,
     ReplicaFetchPlan,
     ReplicaSource,
 )
-from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.runtime.clock import Clock
 

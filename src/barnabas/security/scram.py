@@ -22,8 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from barnabas.security.mechanism import AuthenticationError, ServerStep
-from barnabas.security.saslprep import saslprep
-from barnabas.security.scram_keys import ScramCredential, ScramHash, check_iterations, xor
+from barnabas.security.scram_keys import ScramCredential, ScramHash, check_iterations, saslprep, xor
 
 _NONCE = re.compile(r"[\x21-\x2b\x2d-\x7e]+")
 _MAX_MESSAGE = 4096

@@ -2,7 +2,8 @@
 
 A credential is salt, iteration count, StoredKey and ServerKey. It reveals neither the password nor
 allows a login. Its text form is the one that Kafka stores below /config/users:
-`salt=…,stored_key=…,server_key=…,iterations=…`, binary parts in base64.
+`salt=…,stored_key=…,server_key=…,iterations=…`, binary parts in base64. User names and passwords
+are compared in their normal form, SASLprep (RFC 4013).
 """
 
 import base64
@@ -10,6 +11,8 @@ import hashlib
 import hmac
 import math
 import re
+import stringprep
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -38,7 +41,7 @@ class ScramHash:
     def salted_password(self, password: str, salt: bytes, iterations: int) -> bytes:
         """Returns `Hi` of the RFC; takes some milliseconds with 4096 iterations."""
         # Start-up time: its tables are large, and a broker does not need them to start.
-        from barnabas.security.saslprep import saslprep
+        from barnabas.security.scram_keys import saslprep
 
         prepared = saslprep(password).encode()
         return hashlib.pbkdf2_hmac(self.hash_name, prepared, salt, iterations)
@@ -202,3 +205,46 @@ def _base_36(number: int) -> str:
         number, digit = divmod(number, 36)
         digits = _BASE_36[digit] + digits
     return digits or "0"
+
+
+_PROHIBITED = (
+    stringprep.in_table_c12,
+    stringprep.in_table_c21_c22,
+    stringprep.in_table_c3,
+    stringprep.in_table_c4,
+    stringprep.in_table_c5,
+    stringprep.in_table_c6,
+    stringprep.in_table_c7,
+    stringprep.in_table_c8,
+    stringprep.in_table_c9,
+)
+
+
+def saslprep(text: str) -> str:
+    """Returns the normal form; raises ValueError for forbidden characters.
+
+    >>> saslprep("I\\u00adX")
+    'IX'
+    >>> saslprep("\\u2168")
+    'IX'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    mapped = "".join(" " if stringprep.in_table_c12(char) else char for char in text)
+    mapped = "".join(char for char in mapped if not stringprep.in_table_b1(char))
+    normal = unicodedata.normalize("NFKC", mapped)
+    if any(prohibited(char) for char in normal for prohibited in _PROHIBITED):
+        raise ValueError("the text contains a character that SASLprep forbids")
+    if any(stringprep.in_table_a1(char) for char in normal):
+        raise ValueError("the text contains a character that SASLprep does not assign")
+    _check_direction(normal)
+    return normal
+
+
+def _check_direction(text: str) -> None:
+    """Rejects text that mixes directions (RFC 3454 section 6)."""
+    if not any(stringprep.in_table_d1(char) for char in text):
+        return
+    mixed = any(stringprep.in_table_d2(char) for char in text)
+    if mixed or not (stringprep.in_table_d1(text[0]) and stringprep.in_table_d1(text[-1])):
+        raise ValueError("the text mixes writing directions")

@@ -15,8 +15,7 @@ from another log directory `<topic>-<partition>.<32 hex digits>-future`.
 import re
 from pathlib import Path
 
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import TopicPartition, topic_name_problem
 
 LOG = ".log"
 OFFSET_INDEX = ".index"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from barnabas.controller.config import ControllerConfig
+from barnabas.controller.active.epoch_state import ControllerConfig
 from barnabas.controller.controller import Controller
 from barnabas.controller.registration import BrokerRegistration, ensure_roots
 from barnabas.controller.topic_admin import TopicAdmin

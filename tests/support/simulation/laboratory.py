@@ -12,15 +12,15 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.records import LATEST_TIMESTAMP
 from barnabas.replication import partition_reader
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.fetcher import ReplicaFetcher
+from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.partition_reader import list_offset
+from barnabas.replication.ports import (
     FetchedPartition,
     LeaderOffsets,
     ReplicaFetchLimits,
     ReplicaFetchPlan,
 )
-from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition_read import FetchSpec
-from barnabas.replication.partition_reader import list_offset
 from barnabas.testing.virtual_clock import VirtualClock
 
 BATCH = 2

@@ -7,8 +7,7 @@ from support.transactions.partition import Batch, ModelPartition
 from support.transactions.world import Respond, World
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.transactions.errors import verification_error
-from barnabas.transactions.requests import AddPartitions, AddPartitionsReply
+from barnabas.transactions.requests import AddPartitions, AddPartitionsReply, verification_error
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import pytest
 from barnabas.admin import GroupMember, GroupState, GroupType
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.wire.messages import consumer_group_describe as consumer
 from barnabas.wire.messages import consumer_protocol_assignment as protocol
 from barnabas.wire.messages import describe_groups as classic

@@ -3,8 +3,8 @@
 from barnabas.admin import GroupListing, GroupState, GroupType
 from barnabas.clients.connector.group_report import GroupReport, PartitionReport
 from barnabas.console.services.group_listing import ZooKeeperGroups, listed_groups, listed_report
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.spark.source.group_offsets import TOPIC_IDS_PARTITION
 
 ORDERS = TopicPartition("orders", 0)

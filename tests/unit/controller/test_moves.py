@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.cluster.controller_cluster import ControllerCluster
 
-from barnabas.controller.config import ControllerConfig
+from barnabas.controller.active.epoch_state import ControllerConfig
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.control import AlterPartitionChange
 from barnabas.model.error_codes import ErrorCode

@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.groups.step import GroupConfig
 from barnabas.model.config import ConfigTable
-from barnabas.model.config_keys.groups import GROUP_KEYS
+from barnabas.model.config_keys.coordinators import GROUP_KEYS
 
 
 def test_defaults_are_those_of_the_keys():

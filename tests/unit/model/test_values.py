@@ -10,9 +10,10 @@ from barnabas.model.ids import (
     TopicPartition,
     Uuid,
     as_topic_partition,
+    collides,
+    topic_name_problem,
 )
 from barnabas.model.java_hash import coordinator_partition, java_abs, java_string_hash
-from barnabas.model.topic_names import collides, topic_name_problem
 
 
 def test_a_uuid_prints_as_kafka_prints_it_and_reads_back():

@@ -11,15 +11,15 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.replication import partition_reader
 from barnabas.replication.epochs import LogEpochEnd
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.fetcher import FollowState, ReplicaFetcher
+from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.ports import (
     FetchedPartition,
     LeaderOffsets,
     OffsetsPlan,
     ReplicaFetchLimits,
     ReplicaFetchPlan,
 )
-from barnabas.replication.fetcher import FollowState, ReplicaFetcher
-from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.storage.log_dirs import DirHealth
 

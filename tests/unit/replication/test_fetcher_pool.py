@@ -9,8 +9,8 @@ from support.storage.memory_log import Entry
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
 from barnabas.model.ids import TopicPartition
-from barnabas.replication.fetch_plan import FetchedPartition, LeaderOffsets, ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
+from barnabas.replication.ports import FetchedPartition, LeaderOffsets, ReplicaFetchLimits
 
 LIMITS = ReplicaFetchLimits(backoff_ms=0)
 

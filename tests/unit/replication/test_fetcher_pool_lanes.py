@@ -8,7 +8,6 @@ from support.storage.memory_log import Entry, MemoryLog
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.replication.fetch_plan import FetchedPartition, ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import (
     LONG_WAIT_MS,
     MANY_PARTITIONS,
@@ -17,6 +16,7 @@ from barnabas.replication.fetcher_pool import (
     FetcherPool,
 )
 from barnabas.replication.partition import Partition
+from barnabas.replication.ports import FetchedPartition, ReplicaFetchLimits
 
 LIMITS = ReplicaFetchLimits(max_wait_ms=500, backoff_ms=0)
 MANY = MANY_PARTITIONS + 4

@@ -1,5 +1,5 @@
 from barnabas.model.config import ConfigTable
-from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
+from barnabas.model.config_keys.coordinators import TRANSACTION_KEYS
 from barnabas.transactions.config import TransactionConfig
 
 

@@ -1,12 +1,18 @@
-"""The rights of the sender of one request, as the authorization rules use them."""
+"""The rights of the sender of one request, and the authorization rules that use them.
+
+Rules of single APIs are in `authorization`; here are those that need one right for the whole
+request.
+"""
 
 import logging
 from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, TypeVar
 
-from barnabas.broker.handler import Denial, RequestContext
+from barnabas.broker.handler import Denial, Handle, RequestContext, Result
 from barnabas.security.acl import CLUSTER, SUPPORTED_OPERATIONS, Operation, Resource, ResourceType
 from barnabas.security.authorizer import Authorizer
 from barnabas.security.principal import Principal
+from barnabas.wire.message import Message
 
 _logger = logging.getLogger("barnabas.authorizer")
 
@@ -91,3 +97,50 @@ def fetch_rights(
         return lambda topic: access.topic(Operation.READ, topic)
     allowed = access.cluster(Operation.CLUSTER_ACTION)
     return lambda topic: allowed
+
+
+AuthorizationRule: TypeAlias = Callable[[Access, RequestContext, Any, Handle], Result]
+"""`serve` is the handler; a rule that rejects the whole request does not call it."""
+Refused: TypeAlias = Callable[[RequestContext, Any], Message]
+"""Returns the response to a request that is rejected as a whole."""
+
+
+ItemT = TypeVar("ItemT")
+
+
+def split(
+    items: Iterable[ItemT], allowed: Callable[[ItemT], bool]
+) -> tuple[list[ItemT], list[ItemT]]:
+    """Returns the allowed and the denied items."""
+    kept: list[ItemT] = []
+    denied: list[ItemT] = []
+    for item in items:
+        (kept if allowed(item) else denied).append(item)
+    return kept, denied
+
+
+def anybody(access: Access, ctx: RequestContext, request: Message, serve: Handle) -> Result:
+    """For APIs that need no right, and for handlers that authorize themselves."""
+    return serve(ctx, request)
+
+
+def needs_cluster(refused: Refused, *operations: Operation) -> AuthorizationRule:
+    """Returns a rule that needs one of these operations on the cluster."""
+
+    def rule(access: Access, ctx: RequestContext, request: Message, serve: Handle) -> Result:
+        if any(access.cluster(operation) for operation in operations):
+            return serve(ctx, request)
+        return refused(ctx, request)
+
+    return rule
+
+
+def needs_group(refused: Refused, operation: Operation) -> AuthorizationRule:
+    """Returns a rule that needs this operation on the group of the request."""
+
+    def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
+        if access.group(operation, request.group_id):
+            return serve(ctx, request)
+        return refused(ctx, request)
+
+    return rule

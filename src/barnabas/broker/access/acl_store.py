@@ -28,8 +28,8 @@ from barnabas.security.acl import (
 from barnabas.security.authorizer import AclSet, Authorizer
 from barnabas.wire.messages.create_acls import AclCreation
 from barnabas.zk import paths
-from barnabas.zk.change_notifications import ChangeNotifications
 from barnabas.zk.config_znodes import Acl, AclChangeNode, AclNode
+from barnabas.zk.recipes import ChangeNotifications
 from barnabas.zk.tree import (
     BadVersionError,
     CreateOp,

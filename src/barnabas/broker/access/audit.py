@@ -22,7 +22,7 @@ from barnabas.broker.error_responses import error_codes
 from barnabas.broker.handler import Denial, Handle, Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import ConfigError
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import topic_name_problem
 from barnabas.net.server_connection import ServerConnection
 from barnabas.runtime.clock import Clock
 from barnabas.security.acl import ResourceType

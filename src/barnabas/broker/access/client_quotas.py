@@ -1,6 +1,6 @@
 """Quotas of one broker: limits from the metadata tree, and the measured rates.
 
-`metering` and `connection_rates` apply them.
+`metering` and `throttling` apply them.
 """
 
 from collections.abc import Iterable, Mapping

@@ -5,25 +5,26 @@ token, and notifications below /delegation_token/token_changes. The secret of a 
 from `delegation.token.secret.key`, which must be the same on all brokers, and is not stored.
 """
 
+import base64
 import contextlib
+import hmac
 import logging
 import secrets
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.tasks import PeriodicJobs
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.runtime.clock import Clock
-from barnabas.security.delegation_token import TokenInformation, TokenKeys
 from barnabas.security.principal import USER, Principal
 from barnabas.security.scram import TokenLogin
-from barnabas.security.scram_keys import SCRAM_HASHES, ScramCredential
+from barnabas.security.scram_keys import MIN_ITERATIONS, SCRAM_HASHES, ScramCredential, ScramHash
 from barnabas.zk import paths
-from barnabas.zk.change_notifications import ChangeNotifications
 from barnabas.zk.config_znodes import DelegationTokenNode
+from barnabas.zk.recipes import ChangeNotifications
 from barnabas.zk.tree import (
     BadVersionError,
     CreateOp,
@@ -34,6 +35,54 @@ from barnabas.zk.tree import (
     Op,
     SetOp,
 )
+
+_SALT_BYTES = 24
+
+
+@dataclass(frozen=True, slots=True)
+class TokenInformation:
+    """A token without its HMAC. Times are wall-clock time in milliseconds."""
+
+    token_id: str
+    owner: Principal
+    requester: Principal
+    renewers: tuple[Principal, ...]
+    issued_ms: int
+    max_ms: int
+    """Latest expiry time; renewals cannot exceed it."""
+    expires_ms: int
+
+    def may_be_changed_by(self, principal: Principal) -> bool:
+        """Whether a principal may renew, expire and see the token without further rights."""
+        return principal in (self.owner, self.requester, *self.renewers)
+
+    def is_expired(self, now_ms: int) -> bool:
+        return now_ms >= self.expires_ms
+
+    def expiring_in(self, period_ms: int, now_ms: int) -> "TokenInformation":
+        """Returns the token with another expiry time, at most `max_ms`."""
+        return replace(self, expires_ms=min(now_ms + period_ms, self.max_ms))
+
+
+class TokenKeys:
+    """Derives HMACs and SCRAM credentials of tokens from the brokers' secret key.
+
+    All brokers with the same key derive the same credentials.
+    """
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+
+    def hmac(self, token_id: str) -> bytes:
+        """Returns the secret of a token, as Kafka derives it."""
+        return hmac.digest(self._secret, token_id.encode(), "sha512")
+
+    def credential(self, token_id: str, scram: ScramHash) -> ScramCredential:
+        """Returns the credential that verifies a login with the token; takes milliseconds."""
+        password = base64.b64encode(self.hmac(token_id)).decode()
+        salt = self.hmac(f"salt:{scram.mechanism}:{token_id}")[:_SALT_BYTES]
+        return ScramCredential.from_password(scram, password, salt, MIN_ITERATIONS)
+
 
 _logger = logging.getLogger("barnabas.broker")
 

@@ -53,7 +53,7 @@ def inter_broker_security(config: BrokerConfig) -> InterBrokerSecurity:
     if endpoint is None or endpoint.security_protocol == "PLAINTEXT":
         return InterBrokerSecurity()
     # Start-up time: a plaintext listener needs neither TLS nor SASL.
-    from barnabas.broker.access.listener_tls import inter_broker_context
+    from barnabas.broker.access.listener_security import inter_broker_context
     from barnabas.broker.access.sasl_mechanisms import inter_broker_login
 
     tls = None

@@ -1,22 +1,38 @@
-"""TLS and SASL of one listener: creates its streams and its frame handler."""
+"""TLS and SASL of one listener: its certificates, its streams and its frame handler.
+
+Certificates can be replaced while the broker runs. A change of the files, or of the listener's
+settings by IncrementalAlterConfigs, is applied to new connections; existing connections keep the
+certificate they were opened with. If the new files or settings cannot be loaded, the broker logs
+the reason and continues to use the old certificate. It warns about a certificate that has expired
+or will expire soon.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from barnabas.broker.access.authentication import OnFailure, SaslGate, SaslLimits
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.delegation_tokens import TokenSource
-from barnabas.broker.access.listener_tls import ListenerCertificates
 from barnabas.broker.access.sasl_mechanisms import mechanism_factories
+from barnabas.broker.config import listener_key_name
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
+from barnabas.net.certificate_dates import own_certificate_end
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.net.stream import ByteStream
+from barnabas.net.tls_context import (
+    ReloadableClientContext,
+    TlsSettings,
+    server_context,
+)
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream
 from barnabas.runtime.clock import Clock
 from barnabas.security.oauthbearer import NAME as OAUTHBEARER
@@ -31,6 +47,135 @@ from barnabas.security.principal import (
 )
 from barnabas.security.sasl_server import MechanismFactory, SaslConfig
 from barnabas.security.scram_keys import SCRAM_HASHES
+
+FILE_CHECK_MS = 1000
+"""Interval at which the files are checked for changes."""
+
+EXPIRY_WARNING_DAYS = 14
+
+Lookup = Callable[[str], Any]
+"""Returns the value of a key for one listener."""
+
+_Signature = tuple[tuple[int, int, int] | None, ...]
+
+
+class ListenerCertificates:
+    """The current TLS context of one listener; owned by the broker's loop."""
+
+    def __init__(self, endpoint: Endpoint, layers: ConfigLayers) -> None:
+        """Raises ConfigError if the certificates cannot be loaded."""
+        self.listener = endpoint.listener
+        self._layers = layers
+        self._sasl = endpoint.security_protocol.startswith("SASL")
+        self._settings = self._current()
+        self._signature = _signature(self._settings)
+        self.context = server_context(self._settings)
+        self._warn_of_expiry()
+
+    def check(self, changed: Mapping[str, str]) -> None:
+        """Raises ConfigError if the listener could not use these dynamic values of the broker."""
+        settings = self._settings_from(self._layers.listener_lookup(self.listener, changed))
+        if settings != self._settings:
+            server_context(settings)
+
+    def reload(self) -> bool:
+        """Loads changed settings or files; returns whether there is a new certificate."""
+        try:
+            settings = self._current()
+            signature = _signature(settings)
+            if settings == self._settings and signature == self._signature:
+                return False
+            # Stored first: a broken file is reported once, not at every check.
+            self._settings, self._signature = settings, signature
+            self.context = server_context(settings)
+        except ConfigError as error:
+            line = "listener %s keeps its certificate, the new one is not usable: %s"
+            _logger.error(line, self.listener, error)
+            return False
+        _logger.info("listener %s uses new certificates", self.listener)
+        self._warn_of_expiry()
+        return True
+
+    def _warn_of_expiry(self) -> None:
+        end = own_certificate_end(self._settings)
+        if end is not None and end < datetime.now(UTC) + timedelta(days=EXPIRY_WARNING_DAYS):
+            verb = "expired" if end < datetime.now(UTC) else "expires"
+            line = "the certificate of listener %s %s on %s; clients will refuse it"
+            _logger.warning(line, self.listener, verb, end.isoformat(" ", "minutes"))
+
+    @property
+    def client_settings(self) -> TlsSettings:
+        """Returns the settings of this broker's connections to the same listener of other
+        brokers.
+        """
+        return tls_settings(self._layers.listener_lookup(self.listener))
+
+    def _current(self) -> TlsSettings:
+        return self._settings_from(self._layers.listener_lookup(self.listener))
+
+    def _settings_from(self, value: Lookup) -> TlsSettings:
+        settings = tls_settings(value)
+        if not self._sasl:
+            return settings
+        # SASL identifies the client: only the listener's own key requests certificates (KIP-684).
+        own = listener_key_name(self.listener, "ssl.client.auth")
+        return replace(settings, peer_certificate=self._layers.own_value(own) or "none")
+
+
+class ClientCertificates:
+    """The TLS context of connections to other brokers; follows the inter-broker listener."""
+
+    def __init__(self, context: ReloadableClientContext, listener: ListenerCertificates) -> None:
+        self._context = context
+        self._listener = listener
+
+    def reload(self) -> None:
+        """Loads the listener's current certificates for new connections."""
+        try:
+            self._context.reload(self._listener.client_settings)
+        except ConfigError as error:
+            _logger.error("connections to other brokers keep their certificate: %s", error)
+
+
+def inter_broker_context(value: Lookup) -> ReloadableClientContext:
+    """Returns the context of connections to other brokers."""
+    return ReloadableClientContext.of(tls_settings(value))
+
+
+def tls_settings(value: Lookup) -> TlsSettings:
+    """Returns the TLS settings of a listener; PEM text in a value replaces the file."""
+    chain_text, trust_text = (
+        value("ssl.keystore.certificate.chain"),
+        value("ssl.truststore.certificates"),
+    )
+    return TlsSettings(
+        chain_file=None if chain_text else value("ssl.keystore.location"),
+        key_password=value("ssl.key.password"),
+        chain_text=chain_text,
+        key_text=value("ssl.keystore.key"),
+        trust_file=None if trust_text else value("ssl.truststore.location"),
+        trust_text=trust_text,
+        versions=value("ssl.enabled.protocols"),
+        ciphers=value("ssl.cipher.suites") or (),
+        peer_certificate=value("ssl.client.auth"),
+        check_host=bool(value("ssl.endpoint.identification.algorithm")),
+    )
+
+
+def _signature(settings: TlsSettings) -> _Signature:
+    """Returns values that change when a file is written or replaced."""
+    return tuple(_file_signature(name) for name in (settings.chain_file, settings.trust_file))
+
+
+def _file_signature(name: str | None) -> tuple[int, int, int] | None:
+    if name is None:
+        return None
+    try:
+        stat = Path(name).stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino
+
 
 _logger = logging.getLogger("barnabas.broker")
 

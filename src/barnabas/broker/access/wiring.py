@@ -11,11 +11,10 @@ from barnabas.broker.access.audit import RequestAuditLog
 from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
-from barnabas.broker.access.connection_rates import ConnectionRates
 from barnabas.broker.access.delegation_tokens import DelegationTokens, TokenSettings
-from barnabas.broker.access.listener_tls import FILE_CHECK_MS, ClientCertificates
+from barnabas.broker.access.listener_security import FILE_CHECK_MS, ClientCertificates
 from barnabas.broker.access.metering import RequestQuota, metered
-from barnabas.broker.access.throttling import Muting
+from barnabas.broker.access.throttling import ConnectionRates, Muting
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import Handler

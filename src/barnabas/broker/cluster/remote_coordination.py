@@ -10,8 +10,7 @@ from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.tasks import BackgroundTasks
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.topic_names import TRANSACTIONS_TOPIC
+from barnabas.model.ids import TRANSACTIONS_TOPIC, BrokerId, TopicPartition
 from barnabas.transactions.requests import AddPartitions
 from barnabas.wire.messages import add_partitions_to_txn as adding
 from barnabas.wire.messages import write_txn_markers as marking

@@ -16,7 +16,7 @@ from barnabas.model.ids import BrokerId, TopicPartition, Uuid
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.net.fetch_session import SESSION_ERRORS, FetchSession
 from barnabas.replication.epochs import LogEpochEnd
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.ports import (
     FetchedPartition,
     FetchPartition,
     LeaderOffsets,

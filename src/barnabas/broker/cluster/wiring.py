@@ -21,13 +21,13 @@ from barnabas.broker.config import BrokerConfig
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.tasks import BackgroundTasks, PeriodicJobs, check_in_sync
-from barnabas.controller.config import ControllerConfig
+from barnabas.controller.active.epoch_state import ControllerConfig
 from barnabas.controller.controller import Controller
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.net.connection_options import ConnectionOptions
-from barnabas.replication.fetch_plan import ReplicaFetchLimits
 from barnabas.replication.fetcher_pool import FetcherPool
+from barnabas.replication.ports import ReplicaFetchLimits
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.runtime.clock import Clock
 from barnabas.zk import paths

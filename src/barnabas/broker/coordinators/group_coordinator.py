@@ -17,8 +17,7 @@ from barnabas.coordination.outcome import CoordinatorRecord
 from barnabas.groups.step import GroupConfig, GroupOutcome, GroupStats, TimerKey
 from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import Uuid
-from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.model.ids import OFFSETS_TOPIC, Uuid
 from barnabas.replication.partition import Partition
 from barnabas.runtime.metrics import Histogram
 

@@ -9,9 +9,8 @@ from barnabas.broker.topics import Topics, TopicSpec
 from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, TopicPartition
 from barnabas.model.java_hash import coordinator_partition
-from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 
 _CREATION_WAIT_MS = 5_000
 

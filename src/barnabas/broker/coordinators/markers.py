@@ -16,8 +16,7 @@ from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.coordination.outcome import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.model.ids import OFFSETS_TOPIC, BrokerId, TopicPartition
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import control_batch
 from barnabas.replication.partition import ALL_IN_SYNC, Partition

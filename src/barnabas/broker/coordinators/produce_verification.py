@@ -23,9 +23,8 @@ from barnabas.model.ids import TopicPartition
 from barnabas.net.refusal import ConnectionClosedError
 from barnabas.records.batch import BatchHeader, parse_header
 from barnabas.replication.replica_manager import ReplicaManager
-from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error
 from barnabas.transactions.partition_leader import VerificationToken
-from barnabas.transactions.requests import AddPartitions
+from barnabas.transactions.requests import IMPLICIT_ADD_SINCE, AddPartitions, verification_error
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import ProduceRequest
 

@@ -24,8 +24,7 @@ from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
 from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.topic_names import TRANSACTIONS_TOPIC
+from barnabas.model.ids import TRANSACTIONS_TOPIC, BrokerId, TopicPartition
 from barnabas.replication.partition import Partition
 from barnabas.runtime.metrics import Histogram
 from barnabas.transactions.config import TransactionConfig, TransactionStats

@@ -24,9 +24,8 @@ from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.tasks import PeriodicJobs
 from barnabas.broker.topics import Topics
-from barnabas.model.ids import BrokerId
+from barnabas.model.ids import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, BrokerId
 from barnabas.model.records import Codec
-from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from barnabas.replication.partition import Partition
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.runtime.clock import Clock

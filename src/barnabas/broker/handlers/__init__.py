@@ -8,7 +8,7 @@ from barnabas.broker.handler import ApiHandler
 from barnabas.broker.handlers import (
     acls,
     classic_groups,
-    client_quotas,
+    client_entities,
     configs,
     connection_setup,
     consumer_groups,
@@ -23,7 +23,6 @@ from barnabas.broker.handlers import (
     metadata,
     partition_admin,
     produce,
-    scram_credentials,
     telemetry,
     topics,
     transaction_admin,
@@ -52,8 +51,7 @@ HANDLERS: tuple[ApiHandler[Services], ...] = (
     *log_dirs.HANDLERS,
     *partition_admin.HANDLERS,
     *acls.HANDLERS,
-    *client_quotas.HANDLERS,
-    *scram_credentials.HANDLERS,
+    *client_entities.HANDLERS,
     *delegation_tokens.HANDLERS,
     *telemetry.HANDLERS,
 )

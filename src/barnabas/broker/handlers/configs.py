@@ -23,8 +23,8 @@ from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.broker.topics import Topics
 from barnabas.model.config import ConfigType
 from barnabas.model.config_keys.broker import BROKER_KEYS
-from barnabas.model.config_keys.client_metrics import CLIENT_METRICS_KEYS
-from barnabas.model.config_keys.groups import GROUP_RESOURCE_KEYS
+from barnabas.model.config_keys.coordinators import GROUP_RESOURCE_KEYS
+from barnabas.model.config_keys.metrics import CLIENT_METRICS_KEYS
 from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

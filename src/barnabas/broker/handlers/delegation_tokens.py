@@ -6,11 +6,10 @@ the description that the caller must not see.
 
 from typing import Protocol
 
-from barnabas.broker.access.delegation_tokens import DelegationTokens
+from barnabas.broker.access.delegation_tokens import DelegationTokens, TokenInformation
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.security.delegation_token import TokenInformation
 from barnabas.security.principal import ANONYMOUS, Principal
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.create_delegation_token import (

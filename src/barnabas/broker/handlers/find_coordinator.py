@@ -12,7 +12,7 @@ from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
+from barnabas.model.ids import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.find_coordinator import (
     Coordinator,

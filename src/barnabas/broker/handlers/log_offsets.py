@@ -13,7 +13,7 @@ from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import INTERNAL_TOPICS, TopicPartition
 from barnabas.model.records import (
     EARLIEST_LOCAL_TIMESTAMP,
     EARLIEST_PENDING_UPLOAD_TIMESTAMP,
@@ -23,7 +23,6 @@ from barnabas.model.records import (
     MAX_TIMESTAMP,
     IsolationLevel,
 )
-from barnabas.model.topic_names import INTERNAL_TOPICS
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.partition import Partition
 from barnabas.replication.partition_read import NOT_SEARCHED, OffsetAnswer, TimestampSearch

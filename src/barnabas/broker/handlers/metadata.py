@@ -11,8 +11,7 @@ from barnabas.broker.topics import Topics, TopicSpec
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import NO_BROKER, ZERO_UUID
-from barnabas.model.topic_names import INTERNAL_TOPICS, topic_name_problem
+from barnabas.model.ids import INTERNAL_TOPICS, NO_BROKER, ZERO_UUID, topic_name_problem
 from barnabas.security.acl import NOT_REQUESTED, ResourceType, all_operations
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_cluster import (

@@ -42,8 +42,7 @@ from barnabas.broker.produce_rules import ProduceRules, TopicRules
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
-from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.model.topic_names import INTERNAL_TOPICS
+from barnabas.model.ids import INTERNAL_TOPICS, BrokerId, TopicPartition
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.records.validation import OversizedBatchError, RefusedRecordsError
 from barnabas.replication.partition import Partition

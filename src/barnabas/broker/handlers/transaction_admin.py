@@ -18,8 +18,7 @@ from barnabas.broker.handler import (
 from barnabas.broker.purgatory import Purgatory
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import TopicPartition, topic_name_problem
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.storage.log_manager import LogManager
 from barnabas.storage.producer_state import ProducerEntry

@@ -17,9 +17,7 @@ from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import INTERNAL_TOPICS, OFFSETS_TOPIC
-from barnabas.transactions.errors import client_error
+from barnabas.model.ids import INTERNAL_TOPICS, OFFSETS_TOPIC, TopicPartition
 from barnabas.transactions.requests import (
     AddPartitions,
     AddPartitionsReply,
@@ -27,6 +25,7 @@ from barnabas.transactions.requests import (
     EndTxnReply,
     InitProducerId,
     InitProducerIdReply,
+    client_error,
 )
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.add_offsets_to_txn import (

@@ -19,12 +19,10 @@ from barnabas.coordination.outcome import coordinator_error
 from barnabas.groups.requests import OffsetCommitReply, OffsetToCommit, TxnOffsetCommitRequest
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import OFFSETS_TOPIC, TopicPartition
 from barnabas.model.records import NO_SEQUENCE
-from barnabas.model.topic_names import OFFSETS_TOPIC
-from barnabas.transactions.errors import IMPLICIT_ADD_SINCE, verification_error
 from barnabas.transactions.partition_leader import VerificationToken
-from barnabas.transactions.requests import AddPartitions
+from barnabas.transactions.requests import IMPLICIT_ADD_SINCE, AddPartitions, verification_error
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest as WireRequest,

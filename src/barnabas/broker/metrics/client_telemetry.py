@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from barnabas.broker.metrics import catalog
 from barnabas.broker.metrics.otlp import ClientSample, decode_metrics
-from barnabas.model.config_keys.client_metrics import ALL_METRICS, ClientMetricsSubscription
+from barnabas.model.config_keys.metrics import ALL_METRICS, ClientMetricsSubscription
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import Uuid

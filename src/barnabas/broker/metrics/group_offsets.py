@@ -13,8 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from barnabas.broker.metrics.lag import GroupOffset
 from barnabas.broker.services import Services
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import OFFSETS_TOPIC
+from barnabas.model.ids import OFFSETS_TOPIC, TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError
 from barnabas.zk.znodes import decode_offset

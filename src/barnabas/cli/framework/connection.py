@@ -28,9 +28,8 @@ from typing import TYPE_CHECKING, Any
 
 import barnabas
 from barnabas.model import config_keys
-from barnabas.model.config_providers import resolve
 from barnabas.model.errors import ConfigError, UnavailableError
-from barnabas.model.properties import parse_properties
+from barnabas.model.properties import parse_properties, resolve
 
 if TYPE_CHECKING:
     from barnabas.model.config import ConfigTable

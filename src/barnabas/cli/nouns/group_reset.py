@@ -38,7 +38,7 @@ from barnabas.runtime.clock import SystemClock
 
 if TYPE_CHECKING:
     from barnabas.admin import Admin
-    from barnabas.model.group_metadata import OffsetAndMetadata
+    from barnabas.model.records import OffsetAndMetadata
 
 COLUMNS = (
     "group",

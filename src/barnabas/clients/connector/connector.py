@@ -26,9 +26,8 @@ from barnabas.clients.core.graceful import interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.config import merged
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import TopicPartition, topic_name_problem
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.runtime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.config import merged
 from barnabas.model.errors import LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.zk.tree import MetadataTree
 
 

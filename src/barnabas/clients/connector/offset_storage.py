@@ -21,8 +21,8 @@ from barnabas.clients.core.apis.committed_offsets import (
 )
 from barnabas.clients.core.client import GROUP
 from barnabas.model.errors import BarnabasError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.message import Message
 from barnabas.zk import paths
 from barnabas.zk.tree import (

@@ -25,8 +25,8 @@ from barnabas.clients.connector.registry import GroupRegistry, GroupView, Owners
 from barnabas.clients.connector.settings import ConnectorSettings, OffsetSettings
 from barnabas.clients.connector.stream import INVALID_OFFSET, PartitionTopicInfo, StreamSet
 from barnabas.model.errors import BarnabasError, LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.zk.tree import ConnectionLossError, SessionLostError, WatchEvent
 
 _log = logging.getLogger(__name__)

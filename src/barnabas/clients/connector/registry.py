@@ -24,7 +24,7 @@ from barnabas.clients.connector.assignors import (
 from barnabas.clients.connector.topic_count import STATIC, topic_count_of
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
-from barnabas.zk.ephemeral import claim_ephemeral
+from barnabas.zk.recipes import claim_ephemeral
 from barnabas.zk.tree import (
     ANY_VERSION,
     CheckOp,

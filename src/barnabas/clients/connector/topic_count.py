@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.model.errors import ConfigError
-from barnabas.model.topic_names import INTERNAL_TOPICS
+from barnabas.model.ids import INTERNAL_TOPICS
 from barnabas.zk.znodes import ConsumerNode
 
 STATIC = "static"

@@ -31,9 +31,8 @@ from barnabas.clients.group.process import ProcessOptions
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.config import merged
 from barnabas.model.errors import DeadlineError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
-from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, OffsetAndMetadata
 from barnabas.records.record import Record
 from barnabas.runtime.closing import AsyncClosesOnExit
 

@@ -23,8 +23,8 @@ from barnabas.clients.group.process import (
     route_by,
 )
 from barnabas.model.errors import BarnabasError, LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.records.record import Record
 
 logger = logging.getLogger(__name__)

@@ -9,9 +9,8 @@ from barnabas.clients.group.core import ConsumerCore
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import EARLIEST, LATEST, AssignedPartition, OffsetReset
 from barnabas.model.errors import BarnabasError, ClosedError, LocalError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition, as_topic_partition
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import TopicPartition, as_topic_partition, topic_name_problem
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from barnabas.clients.group.membership_actions import AssignmentStep, Removal, S
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import LocalError
-from barnabas.model.group_metadata import GroupMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata
 from barnabas.wire.message import Message
 from barnabas.wire.messages.join_group import JoinGroupResponse
 

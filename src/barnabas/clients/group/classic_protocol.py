@@ -6,8 +6,8 @@ from barnabas.clients.assignors.port import Assignment, MemberSubscription
 from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.errors import ProtocolError
-from barnabas.model.group_metadata import GroupMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata
 from barnabas.wire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from barnabas.wire.messages.consumer_protocol_assignment import (
     TopicPartition as AssignedTopic,

@@ -16,8 +16,8 @@ from barnabas.clients.group.errors import CommitFailedError
 from barnabas.clients.group.offsets import Offsets
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 
 logger = logging.getLogger(__name__)
 

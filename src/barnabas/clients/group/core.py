@@ -41,8 +41,8 @@ from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.clients.metrics.client_metrics import ClientMetrics
 from barnabas.model.errors import ClosedError, DeadlineError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid, as_topic_partition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock
 

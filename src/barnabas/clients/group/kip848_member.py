@@ -21,8 +21,8 @@ from barnabas.clients.group.membership_actions import (
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.group_metadata import GroupMetadata
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.records import GroupMetadata
 from barnabas.wire.message import Message
 from barnabas.wire.messages.consumer_group_heartbeat import (
     Assignment,

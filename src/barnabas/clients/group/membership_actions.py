@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.model.errors import BarnabasError
-from barnabas.model.group_metadata import GroupMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata
 from barnabas.wire.message import Message
 
 

@@ -30,8 +30,8 @@ from barnabas.clients.group.metrics import CoordinatorMeters
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.message import Message
 
 MEMBER_IS_OUT = frozenset(

@@ -24,8 +24,8 @@ from typing import Any, Protocol
 from barnabas.clients.group.errors import CommitFailedError, WakeupError
 from barnabas.clients.group.failures import DeadLetterProducer, FailurePolicy, Handler
 from barnabas.model.errors import BarnabasError, LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.records.record import Record
 
 logger = logging.getLogger(__name__)

@@ -23,9 +23,8 @@ from typing import Any
 
 from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, OffsetAndMetadata
 from barnabas.runtime._meter_hot import Meter
 
 _DURATION = re.compile(

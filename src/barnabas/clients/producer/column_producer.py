@@ -20,8 +20,8 @@ from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.producer import CLOSE_SECONDS, Producer
 from barnabas.clients.producer.records import Headers
 from barnabas.model.errors import LocalError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.records._rows_hot import BytesColumn, RowEncoder
 from barnabas.runtime.closing import ClosesOnExit
 

@@ -27,9 +27,8 @@ from barnabas.clients.producer.topics import TopicTracker
 from barnabas.clients.producer.transaction import Transaction
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError, LocalError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
-from barnabas.model.ids import TopicPartition
-from barnabas.model.topic_names import topic_name_problem
+from barnabas.model.ids import TopicPartition, topic_name_problem
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.plugins import close as close_plugin
 

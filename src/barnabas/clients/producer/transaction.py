@@ -28,8 +28,8 @@ from barnabas.clients.producer.transaction_requests import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.message import Message
 
 TRANSACTION_VERSION_FEATURE = "transaction.version"

@@ -34,9 +34,13 @@ from barnabas.clients.simple.requests import (
 from barnabas.model.config import merged
 from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
-from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.model.records import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    GroupMetadata,
+    OffsetAndMetadata,
+)
 from barnabas.records.record import Record
 from barnabas.runtime.closing import AsyncClosesOnExit
 from barnabas.wire.message import Message

@@ -37,9 +37,13 @@ from barnabas.clients.simple.requests import (
 from barnabas.model.config import merged
 from barnabas.model.config_keys.client import SIMPLE_KEYS
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, as_topic_partition
-from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from barnabas.model.records import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    GroupMetadata,
+    OffsetAndMetadata,
+)
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.records.record import Record
 from barnabas.runtime.closing import ClosesOnExit

@@ -16,8 +16,8 @@ from barnabas.console.cluster_link import ClusterLink, supported
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.spark.source.group_offsets import TOPIC_IDS_PARTITION, TOPIC_IDS_SUFFIX
 
 _log = logging.getLogger("barnabas.console")

@@ -46,8 +46,8 @@ from barnabas.console.services.group_listing import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.runtime.clock import Clock
 from barnabas.spark.source.group_offsets import TOPIC_IDS_SUFFIX
 

@@ -19,9 +19,8 @@ from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.groups import MovedPartition, RebalanceBody, RebalancesBody
 from barnabas.console.services.snapshots import ClusterSnapshots
 from barnabas.model.errors import ProtocolError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import OFFSETS_TOPIC, TopicPartition
 from barnabas.model.java_hash import coordinator_partition
-from barnabas.model.topic_names import OFFSETS_TOPIC
 from barnabas.wire.coordinator_records import (
     REBALANCE_REASON,
     REBALANCE_START_MS,

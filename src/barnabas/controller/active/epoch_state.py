@@ -1,4 +1,4 @@
-"""State and services of one controller epoch, shared by all parts of the active controller.
+"""Settings, state and services of one controller epoch, shared by the parts of the controller.
 
 The parts (`leaderships`, `broker_changes`, …) change its context, write through its fenced tree
 and add commands to its batch. `flush` sends the batch.
@@ -6,12 +6,12 @@ and add commands to its batch. `flush` sends the batch.
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from barnabas.controller.active.context import ControllerContext
 from barnabas.controller.active.fenced_tree import FencedTree, PartitionStates
 from barnabas.controller.channels import BrokerChannels, Command, Outbox, ReplyListener
-from barnabas.controller.config import ControllerConfig
+from barnabas.model.config import ConfigValues
 from barnabas.model.control import (
     EPOCH_DURING_DELETE,
     LeaderAndIsrCommand,
@@ -24,6 +24,36 @@ from barnabas.model.control import (
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.runtime.metrics import Histogram
 from barnabas.zk.tree import MetadataTree, NoNodeError, Stat, Watch, WatchEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerConfig:
+    """Settings of the controller with Kafka's defaults."""
+
+    auto_leader_rebalance_enable: bool = True
+    leader_imbalance_check_interval_s: float = 300
+    leader_imbalance_per_broker_percentage: float = 10
+    delete_topic_enable: bool = True
+    unclean_leader_election_enable: bool = False
+    retry_backoff_s: float = 0.1
+
+    @classmethod
+    def from_values(cls, values: ConfigValues) -> Self:
+        """Build from a parsed broker configuration; missing keys keep their defaults."""
+        default = cls()
+        return cls(
+            values.get("auto.leader.rebalance.enable", default.auto_leader_rebalance_enable),
+            values.get(
+                "leader.imbalance.check.interval.seconds", default.leader_imbalance_check_interval_s
+            ),
+            values.get(
+                "leader.imbalance.per.broker.percentage",
+                default.leader_imbalance_per_broker_percentage,
+            ),
+            values.get("delete.topic.enable", default.delete_topic_enable),
+            values.get("unclean.leader.election.enable", default.unclean_leader_election_enable),
+        )
+
 
 _States = dict[TopicPartition, PartitionState]
 

@@ -22,7 +22,6 @@ from barnabas.groups.embedded_protocol import (
     embedded_version,
     encode_assignment,
 )
-from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import (
     UNKNOWN_MEMBER_ID,
     HeartbeatReply,
@@ -36,7 +35,7 @@ from barnabas.groups.requests import (
     SyncGroupReply,
     SyncGroupRequest,
 )
-from barnabas.groups.step import GroupStep, TimerKey, TimerKind
+from barnabas.groups.step import GroupStep, GroupTable, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 

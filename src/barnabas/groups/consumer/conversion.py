@@ -26,9 +26,15 @@ from barnabas.groups.embedded_protocol import (
     embedded_version,
     encode_assignment,
 )
-from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import ConsumerGroupHeartbeatReply
-from barnabas.groups.step import GroupStep, RebalanceCause, TimerKey, TimerKind, TopicsImage
+from barnabas.groups.step import (
+    GroupStep,
+    GroupTable,
+    RebalanceCause,
+    TimerKey,
+    TimerKind,
+    TopicsImage,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.ids import Uuid

@@ -17,7 +17,6 @@ from barnabas.groups.consumer.group import (
     to_partitions,
 )
 from barnabas.groups.consumer.topic_regex import compile_topic_regex
-from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
@@ -25,7 +24,7 @@ from barnabas.groups.requests import (
     ConsumerGroupHeartbeatReply,
     ConsumerGroupHeartbeatRequest,
 )
-from barnabas.groups.step import GroupStep, TimerKey, TimerKind
+from barnabas.groups.step import GroupStep, GroupTable, TimerKey, TimerKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import Uuid

@@ -19,7 +19,6 @@ from barnabas.groups.consumer.group import (
     to_owned,
 )
 from barnabas.groups.consumer.target_assignment import subscription_metadata
-from barnabas.groups.registry import GroupTable
 from barnabas.groups.requests import (
     LEAVE_STATIC_EPOCH,
     ConsumerGroupHeartbeatReply,
@@ -31,6 +30,7 @@ from barnabas.groups.requests import (
 from barnabas.groups.step import (
     GroupConfig,
     GroupStep,
+    GroupTable,
     RebalanceCause,
     TimerKey,
     TimerKind,

@@ -10,8 +10,7 @@ from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import ConsumerGroup, Partitions, ResolvedRegex, TopicMetadata
 from barnabas.groups.consumer.topic_regex import compile_topic_regex
 from barnabas.groups.step import GroupStep, RebalanceCause, TopicsImage
-from barnabas.model.ids import Uuid
-from barnabas.model.topic_names import INTERNAL_TOPICS
+from barnabas.model.ids import INTERNAL_TOPICS, Uuid
 
 _Partition = tuple[Uuid, int]
 _Owned = dict[str, set[_Partition]]

@@ -13,7 +13,6 @@ from barnabas.groups.classic.group import ClassicGroup, ClassicState
 from barnabas.groups.consumer import membership as consumer
 from barnabas.groups.consumer.group import ConsumerGroup
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
-from barnabas.groups.registry import Group, GroupTable
 from barnabas.groups.requests import (
     FetchedOffset,
     OffsetCommitReply,
@@ -23,7 +22,7 @@ from barnabas.groups.requests import (
     OffsetToCommit,
     TxnOffsetCommitRequest,
 )
-from barnabas.groups.step import GroupStep
+from barnabas.groups.step import Group, GroupStep, GroupTable
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition

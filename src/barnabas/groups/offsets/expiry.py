@@ -15,9 +15,8 @@ from barnabas.coordination.outcome import CoordinatorRecord, offset_commit_error
 from barnabas.groups import records
 from barnabas.groups.classic.group import ClassicGroup, ClassicState
 from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
-from barnabas.groups.registry import Group, GroupTable
 from barnabas.groups.requests import OffsetDeleteReply, OffsetDeleteRequest
-from barnabas.groups.step import GroupStep
+from barnabas.groups.step import Group, GroupStep, GroupTable
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition

@@ -5,14 +5,20 @@ generated from this table. The keys of the log, of groups, of transactions and o
 declared in their own modules and joined here.
 """
 
-from barnabas.model.address_limits import address_limits_problem
-from barnabas.model.config import ConfigKey, ConfigTable, ConfigType, at_least, between, one_of
-from barnabas.model.config_keys.groups import GROUP_KEYS
+from barnabas.model.config import (
+    ConfigKey,
+    ConfigTable,
+    ConfigType,
+    address_limits_problem,
+    at_least,
+    between,
+    one_of,
+)
+from barnabas.model.config_keys.coordinators import GROUP_KEYS, TRANSACTION_KEYS
 from barnabas.model.config_keys.log import LOG_KEYS
 from barnabas.model.config_keys.metrics import BROKER_METRICS_KEYS
 from barnabas.model.config_keys.other_names import BROKER_ADVICE
 from barnabas.model.config_keys.security import SECURITY_KEYS, ZOOKEEPER_SECURITY_KEYS
-from barnabas.model.config_keys.transactions import TRANSACTION_KEYS
 
 INT, LONG, SHORT = ConfigType.INT, ConfigType.LONG, ConfigType.SHORT
 STRING, BOOLEAN, LIST = ConfigType.STRING, ConfigType.BOOLEAN, ConfigType.LIST

@@ -34,8 +34,8 @@ import pyarrow.compute as pc
 from barnabas.admin import Admin
 from barnabas.clients.producer.column_producer import ColumnProducer, Deliveries
 from barnabas.model.errors import BarnabasError, LocalError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.spark.options import admin_settings
 from barnabas.spark.sink.options import SINK_COLUMNS, TRANSACTION_TIMEOUT_MS, Epoch, SinkOptions
 from barnabas.spark.worker_memory import freeze_imports

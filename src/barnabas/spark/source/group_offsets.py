@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 from barnabas.admin import Admin
 from barnabas.model.errors import BarnabasError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.spark.options import admin_settings
 from barnabas.spark.source.offsets import Offsets, render
 

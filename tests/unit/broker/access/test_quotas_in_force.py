@@ -6,9 +6,8 @@ from types import SimpleNamespace
 from support.clients.manual_loop import ManualLoop
 
 from barnabas.broker.access.client_quotas import ClientQuotas
-from barnabas.broker.access.connection_rates import ConnectionRates, RatedConnections
 from barnabas.broker.access.metering import EXEMPT, RequestQuota, metered
-from barnabas.broker.access.throttling import Muting
+from barnabas.broker.access.throttling import ConnectionRates, Muting, RatedConnections
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.net.refusal import Refusal
 from barnabas.security.quotas import Rate

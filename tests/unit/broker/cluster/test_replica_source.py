@@ -7,7 +7,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.replication.epochs import LogEpochEnd
-from barnabas.replication.fetch_plan import (
+from barnabas.replication.ports import (
     FetchPartition,
     OffsetsPlan,
     ReplicaFetchLimits,

@@ -13,9 +13,8 @@ from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.shard_runtime import RuntimeSettings, SteadyClock
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, TopicPartition
 from barnabas.model.java_hash import coordinator_partition
-from barnabas.model.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 
 
 class FakeTopics:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from barnabas.broker.metrics.client_telemetry import ClientTelemetry
 from barnabas.broker.metrics.otlp import decode_metrics
-from barnabas.model.config_keys.client_metrics import ClientMetricsSubscription
+from barnabas.model.config_keys.metrics import ClientMetricsSubscription
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, ProtocolError
 from barnabas.model.ids import Uuid

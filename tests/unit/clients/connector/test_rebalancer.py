@@ -17,8 +17,8 @@ from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.stream import StreamMaker
 from barnabas.clients.connector.topic_count import StaticTopicCount
 from barnabas.model.errors import UnavailableError
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import SessionLostError

@@ -14,8 +14,8 @@ from barnabas.clients.connector.topic_count import (
     Whitelist,
     WildcardTopicCount,
 )
-from barnabas.model.group_metadata import OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import NodeExistsError, SessionLostError

@@ -2,9 +2,8 @@
 
 from typing import Any, Protocol
 
-from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import AuthorizationRule, needs_cluster
-from barnabas.broker.access.authorization.topic_admin import cluster_operations
+from barnabas.broker.access.access import Access, AuthorizationRule, needs_cluster
+from barnabas.broker.access.authorization.topics import cluster_operations
 from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.broker.handlers.delegation_tokens import owner_of
 from barnabas.broker.handlers.log_dirs import respond_per_replica

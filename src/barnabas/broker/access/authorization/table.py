@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from barnabas.broker.access.access import Access
+from barnabas.broker.access.access import Access, AuthorizationRule, anybody
 from barnabas.broker.access.authorization import (
     cluster,
     groups,
-    offsets,
-    topic_admin,
     topics,
     transactions,
 )
-from barnabas.broker.access.authorization.rules import AuthorizationRule, anybody
 from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.handler import Handle, Handler, RequestContext, Result
 from barnabas.model.errors import LocalError
@@ -23,13 +20,13 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     # Fetch authorizes the partitions of its session at every read.
     ApiKey.FETCH: anybody,
     ApiKey.LIST_OFFSETS: topics.authorize_list_offsets,
-    ApiKey.METADATA: topic_admin.authorize_metadata,
+    ApiKey.METADATA: topics.authorize_metadata,
     ApiKey.LEADER_AND_ISR: cluster.authorize_leader_and_isr,
     ApiKey.STOP_REPLICA: cluster.authorize_stop_replica,
     ApiKey.UPDATE_METADATA: cluster.authorize_update_metadata,
     ApiKey.CONTROLLED_SHUTDOWN: cluster.authorize_controlled_shutdown,
-    ApiKey.OFFSET_COMMIT: offsets.authorize_offset_commit,
-    ApiKey.OFFSET_FETCH: offsets.authorize_offset_fetch,
+    ApiKey.OFFSET_COMMIT: groups.authorize_offset_commit,
+    ApiKey.OFFSET_FETCH: groups.authorize_offset_fetch,
     ApiKey.FIND_COORDINATOR: groups.authorize_find_coordinator,
     ApiKey.JOIN_GROUP: groups.authorize_join_group,
     ApiKey.HEARTBEAT: groups.authorize_heartbeat,
@@ -39,8 +36,8 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.LIST_GROUPS: groups.authorize_list_groups,
     ApiKey.SASL_HANDSHAKE: anybody,
     ApiKey.API_VERSIONS: anybody,
-    ApiKey.CREATE_TOPICS: topic_admin.authorize_create_topics,
-    ApiKey.DELETE_TOPICS: topic_admin.authorize_delete_topics,
+    ApiKey.CREATE_TOPICS: topics.authorize_create_topics,
+    ApiKey.DELETE_TOPICS: topics.authorize_delete_topics,
     ApiKey.DELETE_RECORDS: topics.authorize_delete_records,
     ApiKey.INIT_PRODUCER_ID: transactions.authorize_init_producer_id,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: topics.authorize_offset_for_leader_epoch,
@@ -48,7 +45,7 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.ADD_OFFSETS_TO_TXN: transactions.authorize_add_offsets_to_txn,
     ApiKey.END_TXN: transactions.authorize_end_txn,
     ApiKey.WRITE_TXN_MARKERS: transactions.authorize_write_txn_markers,
-    ApiKey.TXN_OFFSET_COMMIT: offsets.authorize_txn_offset_commit,
+    ApiKey.TXN_OFFSET_COMMIT: groups.authorize_txn_offset_commit,
     ApiKey.DESCRIBE_ACLS: cluster.authorize_describe_acls,
     ApiKey.CREATE_ACLS: cluster.authorize_create_acls,
     ApiKey.DELETE_ACLS: cluster.authorize_delete_acls,
@@ -83,7 +80,7 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: anybody,
     ApiKey.PUSH_TELEMETRY: anybody,
     ApiKey.LIST_CONFIG_RESOURCES: cluster.authorize_list_config_resources,
-    ApiKey.DESCRIBE_TOPIC_PARTITIONS: topic_admin.authorize_describe_topic_partitions,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: topics.authorize_describe_topic_partitions,
 }
 
 

@@ -1,19 +1,42 @@
-"""Authorization of requests about topics' data: each topic of a request is checked separately."""
+"""Authorization of requests about topics: each topic of a request is checked separately."""
 
 from collections.abc import Callable
 from typing import Any
 
-from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import AuthorizationRule, split
+from barnabas.broker.access.access import Access, AuthorizationRule, split
 from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import ZERO_UUID
 from barnabas.net.refusal import ConnectionClosedError, Refusal
-from barnabas.security.acl import Operation
+from barnabas.security.acl import CLUSTER, Operation, Resource, ResourceType
 from barnabas.wire.messages import create_partitions as growing
 from barnabas.wire.messages import delete_records as deleting
 from barnabas.wire.messages import describe_producers as producers
 from barnabas.wire.messages import list_offsets as listing
 from barnabas.wire.messages import offset_for_leader_epoch as epochs
+from barnabas.wire.messages.create_topics import (
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from barnabas.wire.messages.delete_topics import (
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+from barnabas.wire.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponseTopic,
+    TopicRequest,
+)
+from barnabas.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
 from barnabas.wire.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
@@ -155,3 +178,186 @@ def _close_unless_answered(request: ProduceRequest, code: ErrorCode) -> None:
     if request.acks == 0:
         detail = f"produce with acks=0 failed with {code.name}"
         raise ConnectionClosedError(Refusal.FAILED_UNACKNOWLEDGED, detail)
+
+
+_STATES_FROM = 6
+_NO_TOPIC = ""
+
+
+def topic_operations(access: Access, name: str | None) -> int:
+    return access.operations(Resource(ResourceType.TOPIC, name or ""))
+
+
+def cluster_operations(access: Access) -> int:
+    return access.operations(CLUSTER) if access.cluster(Operation.DESCRIBE) else 0
+
+
+# --- metadata ------------------------------------------------------------------------------------
+
+
+def authorize_metadata(
+    access: Access, ctx: RequestContext, request: MetadataRequest, serve: Handle
+) -> Result:
+    named = bool(request.topics)
+    refused = _take_refused(access, ctx, request) if named else []
+
+    def amend(response: MetadataResponse) -> MetadataResponse:
+        shown = [topic for topic in response.topics if topic.name != _NO_TOPIC]
+        if not named:
+            shown = [topic for topic in shown if access.topic(Operation.DESCRIBE, topic.name or "")]
+        if request.include_topic_authorized_operations:
+            for topic in shown:
+                if topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
+                    topic.topic_authorized_operations = topic_operations(access, topic.name)
+        if request.include_cluster_authorized_operations:
+            response.cluster_authorized_operations = cluster_operations(access)
+        response.topics = shown + refused
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def _take_refused(
+    access: Access, ctx: RequestContext, request: MetadataRequest
+) -> list[MetadataResponseTopic]:
+    """Removes topics that the caller must not describe, or not create by a metadata request."""
+    kept, refused = [], []
+    for topic in request.topics or ():
+        refusal = _metadata_refusal(access, ctx, request, topic)
+        if refusal is None:
+            kept.append(topic)
+        else:
+            refused.append(refusal)
+    if not kept and ctx.version == 0:
+        # In version 0 an empty list requests all topics.
+        kept = [MetadataRequestTopic(name=_NO_TOPIC)]
+    request.topics = kept
+    return refused
+
+
+def _metadata_refusal(
+    access: Access, ctx: RequestContext, request: MetadataRequest, topic: MetadataRequestTopic
+) -> MetadataResponseTopic | None:
+    services = ctx.services
+    name = topic.name
+    if name is None:
+        name = services.metadata.topic_name(topic.topic_id)
+        if name is None or access.topic(Operation.DESCRIBE, name):
+            return None
+        return MetadataResponseTopic(_DENIED, None, topic.topic_id)
+    refusal = MetadataResponseTopic(_DENIED, name)
+    if not access.topic(Operation.DESCRIBE, name):
+        return refusal
+    creates = request.allow_auto_topic_creation and services.config["auto.create.topics.enable"]
+    if creates and not services.metadata.has_topic(name) and not _may_create(access, name):
+        return refusal
+    return None
+
+
+def _may_create(access: Access, name: str) -> bool:
+    return access.cluster(Operation.CREATE) or access.topic(Operation.CREATE, name)
+
+
+def authorize_describe_topic_partitions(
+    access: Access, ctx: RequestContext, request: DescribeTopicPartitionsRequest, serve: Handle
+) -> Result:
+    everything = not request.topics
+    names = [topic.name for topic in request.topics] or list(ctx.services.metadata.topics())
+    allowed = access.topics(Operation.DESCRIBE, names)
+    refused = [
+        DescribeTopicPartitionsResponseTopic(_DENIED, name)
+        for name in names
+        if name not in allowed and not everything
+    ]
+    cursor = request.cursor
+    if everything and cursor is not None and cursor.topic_name not in allowed:
+        allowed = frozenset(name for name in allowed if name > cursor.topic_name)
+        request.cursor = None
+    if not allowed:  # an empty list requests all topics
+        return DescribeTopicPartitionsResponse(topics=refused)
+    request.topics = [TopicRequest(name) for name in names if name in allowed]
+
+    def amend(response: DescribeTopicPartitionsResponse) -> DescribeTopicPartitionsResponse:
+        for topic in response.topics:
+            if topic.error_code == 0:
+                topic.topic_authorized_operations = topic_operations(access, topic.name)
+        response.topics.extend(refused)
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+# --- making and removing -------------------------------------------------------------------------
+
+
+def authorize_create_topics(
+    access: Access, ctx: RequestContext, request: CreateTopicsRequest, serve: Handle
+) -> Result:
+    request.topics, denied = split(request.topics, lambda topic: _may_create(access, topic.name))
+
+    def amend(response: CreateTopicsResponse) -> CreateTopicsResponse:
+        for result in response.topics:
+            shown = access.topic(Operation.DESCRIBE_CONFIGS, result.name)
+            if result.error_code == 0 and not shown:
+                result.topic_config_error_code = _DENIED
+                result.num_partitions = result.replication_factor = -1
+                result.configs = []
+        response.topics += [
+            CreatableTopicResult(
+                topic.name, error_code=_DENIED, error_message=_DENIED.explanation, configs=[]
+            )
+            for topic in denied
+        ]
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def authorize_delete_topics(
+    access: Access, ctx: RequestContext, request: DeleteTopicsRequest, serve: Handle
+) -> Result:
+    refused: list[DeletableTopicResult] = []
+    if ctx.version < _STATES_FROM:
+        kept = access.topics(Operation.DELETE, request.topic_names)
+        names = request.topic_names
+        refused = [_undeletable(name) for name in names if name not in kept]
+        request.topic_names = [name for name in names if name in kept]
+    else:
+        states = []
+        for state in request.topics:
+            refusal = _delete_refusal(access, ctx, state)
+            if refusal is None:
+                states.append(state)
+            else:
+                refused.append(refusal)
+        request.topics = states
+
+    def amend(response: DeleteTopicsResponse) -> DeleteTopicsResponse:
+        response.responses.extend(refused)
+        return response
+
+    ctx.amend_with(amend)
+    return serve(ctx, request)
+
+
+def _delete_refusal(
+    access: Access, ctx: RequestContext, state: DeleteTopicState
+) -> DeletableTopicResult | None:
+    name = state.name
+    if name is None:
+        name = ctx.services.metadata.topic_name(state.topic_id)
+    if name is None or access.topic(Operation.DELETE, name):
+        return None
+    result = _undeletable(name)
+    if state.name is None:
+        result.topic_id = state.topic_id
+        if not access.topic(Operation.DESCRIBE, name):
+            result.name = None  # the name is secret, the id is not
+    return result
+
+
+def _undeletable(name: str) -> DeletableTopicResult:
+    return DeletableTopicResult(name, ZERO_UUID, _DENIED, _DENIED.explanation)

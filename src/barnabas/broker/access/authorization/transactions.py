@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from barnabas.broker.access.access import Access
-from barnabas.broker.access.authorization.rules import needs_cluster
+from barnabas.broker.access.access import Access, needs_cluster
 from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.security.acl import Operation

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from barnabas.clients.core.apis.common import by_topic, raise_for
 from barnabas.model.errors import ProtocolError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

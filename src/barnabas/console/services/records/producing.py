@@ -8,8 +8,7 @@ from typing import Any, Literal, Protocol
 from barnabas.console.models.records import NewRecord, ProducedRecord
 from barnabas.console.services.records.decoding import decode_bytes
 from barnabas.model.errors import LocalError
-from barnabas.model.record_metadata import RecordMetadata
-from barnabas.model.records import Header
+from barnabas.model.records import Header, RecordMetadata
 
 ImportFormat = Literal["jsonl", "lines"]
 MAX_LINE_BYTES = 16 * 1024 * 1024

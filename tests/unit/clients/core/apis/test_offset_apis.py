@@ -14,9 +14,8 @@ from barnabas.clients.core.apis.list_offsets import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
-from barnabas.model.group_metadata import GroupMetadata, OffsetAndMetadata
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import IsolationLevel
+from barnabas.model.records import GroupMetadata, IsolationLevel, OffsetAndMetadata
 from barnabas.wire.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,

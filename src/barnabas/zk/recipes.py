@@ -1,18 +1,78 @@
-"""Follows the sequential nodes by which brokers announce changes of the metadata tree.
+"""Recipes on the metadata tree: claiming an ephemeral node, and notifications of changes.
 
-A writer creates a node below a root such as /config/changes, in the same multi as the change. The
-data of the node name the entity to read again. Each broker applies the nodes in order and remembers
-the last one; old nodes are removed after all brokers had time to read them.
+Ephemeral nodes: a process that lost its session, or was restarted, can find its own old node, which
+exists until the old session expires. A broker that treats it as current believes that it is
+registered (KAFKA-1387, KAFKA-7165); one that waits for its deletion without a limit hangs.
+
+Notifications: a writer creates a sequential node below a root such as /config/changes, in the same
+multi as the change. The data of the node name the entity to read again. Each broker applies the
+nodes in order and remembers the last one; old nodes are removed after all brokers had time to read
+them.
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 from barnabas.model.errors import BarnabasError
 from barnabas.runtime.clock import Clock
-from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError, WatchEvent
+from barnabas.zk.tree import (
+    MetadataTree,
+    NodeExistsError,
+    NoNodeError,
+    Stat,
+    TreeError,
+    Watch,
+    WatchEvent,
+)
+
+
+async def claim_ephemeral(
+    tree: MetadataTree,
+    path: str,
+    data: bytes,
+    *,
+    former_sessions: Collection[int] = (),
+    wait_s: float = 0.0,
+) -> Stat:
+    """Makes `path` an ephemeral node of this session with this data.
+
+    A node that this session owns is kept; one of `former_sessions` is deleted; for any other owner
+    it waits `wait_s`, then raises NodeExistsError.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + wait_s
+    while True:
+        with contextlib.suppress(NodeExistsError):
+            await tree.create(path, data, ephemeral=True)
+        gone = asyncio.Event()
+        stat = await tree.exists(path, _setter(gone))
+        if stat is None:
+            continue
+        if stat.ephemeral_owner == tree.session_id:
+            found, _ = await tree.get(path)
+            return stat if found == data else await tree.set(path, data)
+        if stat.ephemeral_owner in former_sessions:
+            with contextlib.suppress(NoNodeError):
+                await tree.delete(path, stat.version)
+        elif not await _happens_before(gone, deadline - loop.time()):
+            raise NodeExistsError(path)
+
+
+def _setter(event: asyncio.Event) -> Watch:
+    return lambda _: event.set()
+
+
+async def _happens_before(event: asyncio.Event, timeout_s: float) -> bool:
+    if timeout_s <= 0:
+        return False
+    try:
+        await asyncio.wait_for(event.wait(), timeout_s)
+    except TimeoutError:
+        return False
+    return True
+
 
 # Kafka's time: every broker has read a notification by then.
 NOTIFICATION_LIFE_MS = 15 * 60 * 1000

@@ -1,6 +1,6 @@
 import pytest
 
-from barnabas.security.saslprep import saslprep
+from barnabas.security.scram_keys import saslprep
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,22 @@
-"""Handlers of the quota APIs: DescribeClientQuotas, AlterClientQuotas (KIP-546)."""
+"""Handlers of the settings of users, client ids and addresses: quotas and SCRAM credentials.
 
+DescribeClientQuotas and AlterClientQuotas (KIP-546), DescribeUserScramCredentials and
+AlterUserScramCredentials (KIP-554).
+"""
+
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from barnabas.broker.access.client_entities import ClientEntities, Values
+from barnabas.broker.access.client_entities import (
+    Change,
+    ClientEntities,
+    Values,
+    change_user,
+    check_change,
+    credentials_of,
+    scram_users,
+)
 from barnabas.broker.access.client_quotas import parts_in, parts_of, path_of, quotas_of, stored
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
@@ -25,6 +38,11 @@ from barnabas.wire.messages.alter_client_quotas import (
     EntryResponse,
 )
 from barnabas.wire.messages.alter_client_quotas import EntryData as AlteredEntry
+from barnabas.wire.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+)
 from barnabas.wire.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -33,10 +51,16 @@ from barnabas.wire.messages.describe_client_quotas import (
     ValueData,
 )
 from barnabas.wire.messages.describe_client_quotas import EntryData as DescribedEntry
+from barnabas.wire.messages.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
 from barnabas.zk.tree import TreeError
 
 
-class ClientQuotaPorts(RequestPorts, Protocol):
+class ClientEntityPorts(RequestPorts, Protocol):
     """Parts of the broker that these handlers use."""
 
     client_entities: ClientEntities
@@ -49,7 +73,7 @@ _MATCH_EXACT, _MATCH_DEFAULT, _MATCH_ANY_NAME = 0, 1, 2
 
 
 def handle_describe_client_quotas(
-    ctx: HandlerContext[ClientQuotaPorts], request: DescribeClientQuotasRequest
+    ctx: HandlerContext[ClientEntityPorts], request: DescribeClientQuotasRequest
 ) -> Result:
     """Returns the quotas of the entities that match (KIP-546). v1 flexible."""
     problem = _filter_problem(request)
@@ -112,7 +136,7 @@ def _component_matches(component: ComponentData, parts: Mapping[str, str | None]
 
 
 async def handle_alter_client_quotas(
-    ctx: HandlerContext[ClientQuotaPorts], request: AlterClientQuotasRequest
+    ctx: HandlerContext[ClientEntityPorts], request: AlterClientQuotasRequest
 ) -> AlterClientQuotasResponse:
     """Sets and removes quotas of entities (KIP-546). v1 flexible.
 
@@ -162,7 +186,75 @@ def _edit_of(entry: AlteredEntry) -> Callable[[Values], None]:
     return edit
 
 
+# --- DescribeUserScramCredentials -----------------------------------------------------------------
+
+
+def handle_describe_user_scram_credentials(
+    ctx: HandlerContext[ClientEntityPorts], request: DescribeUserScramCredentialsRequest
+) -> Result:
+    """Returns the mechanisms of users, never the secrets (KIP-554)."""
+    entities = ctx.services.client_entities
+    named = Counter(user.name for user in request.users or ())
+    results = []
+    for name in named or scram_users(entities):
+        infos = [
+            CredentialInfo(number, credential.iterations)
+            for number, credential in credentials_of(entities, name).items()
+        ]
+        if named[name] > 1:
+            results.append(_failed(name, ErrorCode.DUPLICATE_RESOURCE, "named twice"))
+        elif infos:
+            results.append(DescribeUserScramCredentialsResult(name, 0, None, infos))
+        else:
+            text = f"there is no SCRAM credential of user {name!r}"
+            results.append(_failed(name, ErrorCode.RESOURCE_NOT_FOUND, text))
+    return DescribeUserScramCredentialsResponse(error_message=None, results=results)
+
+
+def _failed(name: str, code: ErrorCode, text: str) -> DescribeUserScramCredentialsResult:
+    return DescribeUserScramCredentialsResult(name, code, text, [])
+
+
+# --- AlterUserScramCredentials --------------------------------------------------------------------
+
+
+async def handle_alter_user_scram_credentials(
+    ctx: HandlerContext[ClientEntityPorts], request: AlterUserScramCredentialsRequest
+) -> AlterUserScramCredentialsResponse:
+    """Sets and deletes SCRAM credentials of users (KIP-554)."""
+    by_user: dict[str, list[Change]] = {}
+    for deletion in request.deletions:
+        by_user.setdefault(deletion.name, []).append(deletion)
+    for upsertion in request.upsertions:
+        by_user.setdefault(upsertion.name, []).append(upsertion)
+    results = []
+    for user, changes in by_user.items():
+        result = AlterUserScramCredentialsResult(user, 0, None)
+        results.append(result)
+        try:
+            await _alter(ctx, user, changes)
+        except BrokerError as error:
+            result.error_code, result.error_message = error.code, error.message
+        except TreeError as error:
+            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    return AlterUserScramCredentialsResponse(results=results)
+
+
+async def _alter(ctx: HandlerContext[ClientEntityPorts], user: str, changes: list[Change]) -> None:
+    ctx.require_controller()
+    for change in changes:
+        check_change(change)
+    if len({change.mechanism for change in changes}) < len(changes):
+        text = "the request changes a credential twice"
+        raise BrokerError(ErrorCode.DUPLICATE_RESOURCE, text)
+    await change_user(ctx.services.client_entities, user, changes)
+
+
 HANDLERS = (
     ApiHandler(ApiKey.DESCRIBE_CLIENT_QUOTAS, (0, 1), handle_describe_client_quotas),
     ApiHandler(ApiKey.ALTER_CLIENT_QUOTAS, (0, 1), handle_alter_client_quotas),
+    ApiHandler(
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, (0, 0), handle_describe_user_scram_credentials
+    ),
+    ApiHandler(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, (0, 0), handle_alter_user_scram_credentials),
 )

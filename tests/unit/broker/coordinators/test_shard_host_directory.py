@@ -1,4 +1,4 @@
-from barnabas.coordination.shard_directory import CoordinatorDirectory, ShardState
+from barnabas.broker.coordinators.shard_host import CoordinatorDirectory, ShardState
 
 
 def test_load_serves_once_finished():

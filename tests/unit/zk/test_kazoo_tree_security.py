@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from barnabas.zk.kazoo_security import TlsHandler
+from barnabas.zk.kazoo_tree import TlsHandler
 from barnabas.zk.zookeeper_security import ZooKeeperSecurity
 
 

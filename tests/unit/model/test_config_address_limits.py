@@ -1,6 +1,6 @@
 import pytest
 
-from barnabas.model.address_limits import (
+from barnabas.model.config import (
     address_limits_problem,
     closed_to_all,
     parse_address_limits,

@@ -1,7 +1,7 @@
 import pytest
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.errors import (
+from barnabas.transactions.requests import (
     client_error,
     verification_error,
 )

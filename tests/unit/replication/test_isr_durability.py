@@ -1,6 +1,6 @@
 """Flush tickets."""
 
-from barnabas.replication.replica_state import DurableEnd
+from barnabas.replication.isr import DurableEnd
 
 
 def test_a_flush_moves_the_durable_end_and_never_back():

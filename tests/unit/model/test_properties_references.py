@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.model.config_providers import resolve
 from barnabas.model.errors import ConfigError
+from barnabas.model.properties import resolve
 
 PACKAGE = "org.apache.kafka.common.config.provider"
 FILES = {"/s.properties": "key.password=top secret\nempty=\n", "/run/pem": "-----BEGIN\n"}

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from barnabas.runtime.clock import SystemClock
-from barnabas.zk.ephemeral import claim_ephemeral
+from barnabas.zk.recipes import claim_ephemeral
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import NodeExistsError
 
