@@ -245,6 +245,8 @@ class Controller:
             await self._take_over(outcome)
             return
         self._current = outcome
+        # Compared by session, not by broker id: a node of an earlier session of this broker belongs
+        # to a controller epoch that is over.
         if outcome.session_id != self._tree.session_id:
             self._step_down()
         elif self._epoch_state is None:
@@ -346,6 +348,8 @@ class Controller:
             await self._check_controller()
             return
         self._active = None
+        # The epoch stays the same, because /controller_epoch still has the version of this
+        # controller. Only the copy of the cluster state is discarded.
         epoch_state.start_over()
         await self._begin(epoch_state)
 

@@ -72,6 +72,8 @@ async def _try_election(
     # act in an epoch that was already used.
     ops: list[Op] = [
         CreateOp(paths.CONTROLLER, node.encode(), ephemeral=True),
+        # The expected version makes the multi fail if another broker was elected since the epoch
+        # was read.
         SetOp(paths.CONTROLLER_EPOCH, encode_epoch(epoch + 1), version),
     ]
     try:

@@ -165,7 +165,7 @@ class Followed:
 class ReplicaFetcher:
     """The partitions followed from one broker; owned by the event loop.
 
-    `on_caught_up` is called for partitions with all committed records (see `unclean_start`).
+    `on_caught_up` is called for partitions with all committed records (see `safety_rules`).
     """
 
     def __init__(
@@ -271,6 +271,7 @@ class ReplicaFetcher:
         )
 
     def _throttled_ms(self, followed: Followed, now_ms: int) -> int:
+        # A replica that keeps up is never throttled: it would leave the ISR (KIP-73).
         if self._throttle is None or followed.caught_up:
             return 0
         return self._throttle.wait_ms(followed.partition.topic_partition, now_ms)
@@ -360,8 +361,8 @@ class ReplicaFetcher:
         except TransientDiskError:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
-            place = followed.partition.topic_partition
-            _logger.warning("%s: cannot apply the fetch response: %s", place, error)
+            topic_partition = followed.partition.topic_partition
+            _logger.warning("%s: cannot apply the fetch response: %s", topic_partition, error)
             if isinstance(error, BrokerError) and error.code is ErrorCode.KAFKA_STORAGE_ERROR:
                 followed.state = FollowState.FAILED
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
@@ -371,6 +372,8 @@ class ReplicaFetcher:
 
     def _after_append(self, followed: Followed, answer: FetchedPartition, now_ms: int) -> None:
         partition, log = followed.partition, followed.partition.log
+        # Measured against the high watermark, not the leader's end, which the response does not
+        # contain.
         followed.lag = max(answer.high_watermark - log.log_end_offset, 0)
         followed.caught_up = not followed.lag
         if len(answer.records):

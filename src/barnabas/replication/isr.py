@@ -253,6 +253,8 @@ class LeaderState:
 
     def with_joiner(self, broker_id: BrokerId, watermark: int) -> frozenset[BrokerId] | None:
         """Returns the ISR with this follower added; None if it is a member or may not join."""
+        # At most one change is in flight, so a follower that catches up meanwhile is added by one
+        # of its next fetches.
         if self.isr.in_flight or broker_id in self.isr.committed:
             return None
         end = self.followers[broker_id].log_end_offset

@@ -203,6 +203,7 @@ class Partition:
         leading = self._start_leading(state) if begins else self.leading
         if leading is None:
             raise AssertionError(f"{self!r} has no leader state")
+        # Replicas and ISR first: `start_epoch` gives a full lag time to the members of the new ISR.
         leading.adopt(state)
         now_ms = self.settings.clock.monotonic_ms()
         if not was_leader:
@@ -210,6 +211,8 @@ class Partition:
         if begins:
             leading.start_epoch(forget_positions=not was_leader, now_ms=now_ms)
         self._adopt(state)
+        # Last: until here every request sees the old role. Listeners and the high watermark need
+        # the complete new one.
         self.leading, self.is_leader = leading, True
         if begins:
             self._notify_leader_change()
@@ -241,6 +244,8 @@ class Partition:
             self._notify_leader_change()
 
     def _is_newer(self, state: PartitionState) -> bool:
+        # A leader epoch is one election, a partition epoch one version of the state in it. The
+        # controller's commands may be repeated or overtaken, and only a greater pair is news.
         known = (self.leader_epoch, self.partition_epoch)
         return (state.leader_epoch, state.partition_epoch) > known
 
@@ -365,6 +370,8 @@ class Partition:
         replica_id, now_ms = spec.replica_id, self.settings.clock.monotonic_ms()
         progress = leading.followers[replica_id]
         progress.record_fetch(spec.offset, spec.log_start_offset, leader_end, now_ms)
+        # The controller compares it with the registration and rejects an ISR with a broker that has
+        # restarted meanwhile, whose log may be shorter now (KIP-903).
         progress.broker_epoch = spec.replica_epoch
         members = leading.with_joiner(replica_id, self.log.high_watermark)
         if members is not None and self.settings.is_alive(replica_id):
@@ -399,6 +406,9 @@ class Partition:
             self.topic_partition, self.topic_id, self.leader_epoch,
             self.partition_epoch, ordered, epochs, LeaderRecoveryState.RECOVERED,
         )  # fmt: skip
+        # Before the request is sent: from now on the high watermark must wait for the union of the
+        # old and the proposed ISR, because either may be the one that the controller stores
+        # (KIP-497).
         leading.propose(change)
         self._send_proposal(change)
 
@@ -472,6 +482,8 @@ class Partition:
 
     def raise_high_watermark(self, candidate: int) -> bool:
         """Raises the high watermark; returns False if `candidate` is not higher."""
+        # A leader's high watermark never decreases, even if its candidate does (a follower that
+        # restarted reports a lower end): consumers have read up to it.
         if candidate <= self.log.high_watermark:
             return False
         self.log.update_high_watermark(candidate)

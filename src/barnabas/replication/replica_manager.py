@@ -155,6 +155,8 @@ class ReplicaManager:
         # epoch has lost the election.
         if controller_epoch < self.controller_epoch:
             return ErrorCode.STALE_CONTROLLER_EPOCH
+        # The command was made for this broker before it restarted. Its roles may be outdated, and a
+        # StopReplica could delete a log that was assigned again (KIP-380).
         if NO_BROKER_EPOCH < broker_epoch < self._broker_epoch():
             return ErrorCode.STALE_BROKER_EPOCH
         self.controller_epoch = controller_epoch
@@ -162,11 +164,12 @@ class ReplicaManager:
 
     def _apply(self, state: PartitionState) -> ErrorCode:
         if state.topic_partition in self._failed:
-            return (
-                ErrorCode.KAFKA_STORAGE_ERROR
-            )  # the controller then treats the replica as offline
+            # With this code the controller treats the replica as offline.
+            return ErrorCode.KAFKA_STORAGE_ERROR
         try:
             partition = self._partition_for(state)
+            # A repeated command with the same epoch is applied; `Partition` recognizes that it has
+            # nothing new.
             if state.leader_epoch < partition.leader_epoch:
                 return ErrorCode.STALE_CONTROLLER_EPOCH
             if state.leader == self.settings.broker_id:

@@ -135,6 +135,8 @@ class LocalLog:
     def roll(self, base_offset: int, now_ms: int) -> Segment:
         """Starts a new segment; after an OSError the old one is still active."""
         old = self.active
+        # An empty active segment has this base offset already; two segments with one name are
+        # impossible.
         if old.base_offset == base_offset:
             return old
         fresh = self.new_segment(base_offset)
@@ -210,6 +212,9 @@ class LocalLog:
         are renames in one directory, which file systems keep in order.
         """
         cleaned.rename_files(file_names.SWAP)
+        # After all files of the cleaned segment are called `.swap`, and before they get their final
+        # names. At a crash between two renames either the old segments are complete or the new
+        # ones.
         for segment in reversed(replaced):
             self.segments.remove(segment)
             self._schedule_unlink(segment)
@@ -246,6 +251,8 @@ class LocalLog:
     def _restart(self, active: Segment, end_offset: int) -> None:
         self.active = active
         self.log_end_offset = end_offset
+        # Never above the end: otherwise a crash would make recovery trust records that are written
+        # after the truncation.
         self.recovery_point = min(self.recovery_point, end_offset)
         self._name_changes += 1
         self._invalidate_positions()
@@ -274,6 +281,8 @@ class LocalLog:
 
     def finish_flush(self, task: FlushTask) -> bool:
         """Moves the recovery point; returns False if the log was truncated since `begin_flush`."""
+        # A truncation has removed offsets that this flush covered, and new records may have taken
+        # them. The next flush covers the new ones.
         if task.generation != self.generation:
             return False
         for segment in task.sealed:
@@ -344,6 +353,8 @@ class LogFlusher:
             task = self._local.begin_flush()
         except OSError as error:
             raise self._health.write_failed(error) from error
+        # Snapshots and epochs go with the records: when the recovery point moves, recovery reads
+        # neither the records nor anything else below it again.
         task.snapshots = list(self._snapshots.unsynced)
         task.epochs, task.epochs_version = self._epochs, self._epochs.unwritten()
         self.rolled = False

@@ -156,6 +156,9 @@ class Log:
             if header.is_control:
                 marker = self._checked_marker(batch, header)
             elif origin is AppendOrigin.CLIENT:
+                # Before any byte changes: a duplicate must not get new offsets, and an error must
+                # leave the log untouched. Other origins have no sequence numbers that a client
+                # could repeat.
                 duplicate = self.producers.check_data(header)
                 if duplicate is not None:
                     return self._info_of_duplicate(duplicate)
@@ -164,6 +167,8 @@ class Log:
             stamp_log_append_time(batch, 0, header, now_ms)
             append_time = now_ms
         first = self.local.log_end_offset
+        # In place, without a copy: base offset and leader epoch are in front of the bytes that the
+        # checksum covers.
         assign_offsets(batch, 0, first, leader_epoch)
         header.base_offset = first
         header.partition_leader_epoch = leader_epoch
@@ -179,6 +184,8 @@ class Log:
         the log end offset.
         """
         self._check_open()
+        # All batches are checked before the first is written, so a corrupt one cannot leave the log
+        # with a part of a response.
         headers = follower_batches(batches, self.log_end_offset)
         if not headers:
             end = self.log_end_offset
@@ -255,6 +262,8 @@ class Log:
         local, last = self.local, header.base_offset + header.last_offset_delta
         segment = local.active
         segment.note_batch(position, header.size, last, header.max_timestamp)
+        # A follower learns the epochs of its leader only from the batches. They must be known
+        # before the next fetch, which names the epoch of the last record (KIP-595).
         if header.partition_leader_epoch > self.epochs.latest_epoch:
             self.epochs.assign(header.partition_leader_epoch, header.base_offset)
         local.log_end_offset = last + 1
@@ -264,6 +273,8 @@ class Log:
         if header.producer_id < 0:
             return
         if marker is not None:
+            # The index is changed in the same step as the producer state: as soon as the last
+            # stable offset passes the marker, a read_committed fetch must list the transaction.
             aborted = self.producers.end_transaction(header, marker, last)
             if aborted is not None:
                 segment.aborted.append(aborted)
@@ -343,6 +354,8 @@ class Log:
         end = self.local.log_end_offset
         mark = max(self.log_start_offset, end if offset > end else offset)
         self.high_watermark = mark
+        # A transaction counts as unstable until its marker is below the high watermark: before, the
+        # marker may still be truncated.
         self.producers.on_high_watermark(mark)
         return mark
 
@@ -357,6 +370,8 @@ class Log:
         if offset <= self.log_start_offset:
             return False
         self.log_start_offset = offset
+        # The epoch of the new first record keeps an entry, so that a follower in that epoch can
+        # still ask for its end.
         self.epochs.truncate_from_start(offset)
         return True
 
@@ -406,6 +421,9 @@ class Log:
             raise self.health.write_failed(error) from error
         self.log_start_offset = min(self.log_start_offset, end)
         self.cleaned_offset = min(self.cleaned_offset, end)
+        # The state cannot be reverted batch by batch, so it is built again from the last snapshot
+        # at or below the new end. Snapshots above it are gone by now, because they contain the
+        # removed batches.
         self.producers = restore_producers(self.snapshots, self.local.segments, end)
         self.update_high_watermark(self.high_watermark)
 
@@ -422,6 +440,8 @@ class Log:
 
     def roll_at(self, base_offset: int, now_ms: int) -> None:
         """Starts a segment with this base offset; the caller handles an OSError."""
+        # Before the roll: the snapshot of offset N holds the state of all batches below N, and
+        # recovery starts from the snapshot of the first segment that it has to read.
         self.snapshots.take(base_offset, self.producers)
         self.local.roll(base_offset, now_ms)
         self.request_flush()
@@ -453,6 +473,7 @@ class Log:
         if not expired:
             return 0
         try:
+            # A log has always an active segment: the next append and the log end offset need one.
             if expired[-1] is self.local.active:
                 self.roll(now_ms)
             for segment in expired:
@@ -471,6 +492,8 @@ class Log:
         Returns False and changes nothing if segments were removed or truncated since the plan.
         """
         self._check_open()
+        # The pass ran on a thread, from a list of segments that may be outdated. Installing its
+        # result would bring removed records back.
         if result.plan.generation != self.local.generation:
             return False
         try:
@@ -514,6 +537,7 @@ class Log:
         """
         if self.health.failed or not self._modified:
             return None
+        # The next start loads this snapshot instead of reading the last segment.
         self.snapshots.take(self.log_end_offset, self.producers)
         self.request_flush()
         task = self._flusher.begin()

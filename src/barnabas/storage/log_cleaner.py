@@ -65,6 +65,8 @@ def first_dirty_offset(log: Log) -> int:
 
 
 def _first_uncleanable_offset(log: Log, first_dirty: int, now_ms: int) -> int:
+    # Records of an open transaction must stay: its result decides which of them count. The active
+    # segment is still written.
     end = min(log.last_stable_offset, log.local.active.base_offset)
     lag = log.config.min_compaction_lag_ms
     if lag > 0:
@@ -189,6 +191,7 @@ class LogCleaner:
         if best is None:
             return None
         plan = make_plan(best, now_ms, self._map_capacity)
+        # One pass at a time: the map of keys may use all of `log.cleaner.dedupe.buffer.size`.
         self._running = CleanTask(best.log, plan)
         return self._running
 
@@ -219,6 +222,8 @@ class LogCleaner:
             self._postpone(task)
             discard(task.result)
             return False
+        # Only after the segments are installed: a checkpoint of this offset tells the next start
+        # that everything below is compacted.
         task.log.cleaned_offset = task.result.end_offset
         return True
 

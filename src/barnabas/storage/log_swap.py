@@ -36,7 +36,7 @@ def write_note(fs: FileSystem, copy: Path, source: Path) -> None:
 
 
 def rename_durably(fs: FileSystem, source: Path, target: Path) -> None:
-    """Renames both directories (steps 2 and 3)."""
+    """Renames one directory and makes the new name durable (step 2 or 3)."""
     fs.rename(source, target)
     fs.sync_dir(target.parent)
 
@@ -64,6 +64,8 @@ def rename_both(fs: FileSystem, current: Side, future: Side) -> None:
     """
     original = current.log.directory
     try:
+        # The old log first. In the other order a crash would leave two directories of the same
+        # name, and the start could not tell which one has the newer records.
         rename_durably(fs, original, current.new_path)
     except OSError as error:
         current.directory.health.fail(error)
@@ -117,10 +119,12 @@ def _settle_copy(
 ) -> None:
     if _holders(dirs, topic_partition):
         remove_note(directory.fs, path)
+    # While the disk of the source is offline, its log may still have the partition's name: then
+    # step 2 was not reached. A later start, with that disk, decides.
     elif source not in {str(failed) for failed in dirs.offline}:
-        place = directory.path / file_names.partition_dir(topic_partition)
-        rename_durably(directory.fs, path, place)
-        remove_note(directory.fs, place)
+        path_of_log = directory.path / file_names.partition_dir(topic_partition)
+        rename_durably(directory.fs, path, path_of_log)
+        remove_note(directory.fs, path_of_log)
 
 
 def _holders(dirs: LogDirs, topic_partition: TopicPartition) -> list[LogDirectory]:

@@ -71,6 +71,8 @@ class Purging:
 
     def close_and_remove(self, log: Log, directory: LogDirectory) -> None:
         """Closes a log and renames its directory; it is removed after the delete delay."""
+        # Closed first: the result of a flush or of a compaction pass that still runs is then
+        # ignored.
         log.abandon()
         name = file_names.deleted_dir(log.topic_partition, uuid.uuid4().hex)
         try:

@@ -184,11 +184,15 @@ class _Opening:
     # Files in the directory
 
     def _find_segments(self) -> None:
+        # First of all: a `.swap` file may be the only complete copy of a segment, and a `.deleted`
+        # one must not be loaded.
         present = clear_leftovers(self._fs, self._dir)
         names = [name for name in present if not name.endswith(file_names.STRANDED)]
         found = [parsed for name in names if (parsed := file_names.parse_offset_file(name))]
         logs = {base for base, extension, _ in found if extension == file_names.LOG}
         for base, extension, suffix in found:
+            # An index without its log file remains when a deletion was interrupted. A later segment
+            # with this base offset must not find it.
             if base not in logs and extension in file_names.SEGMENT_EXTENSIONS:
                 self._fs.remove(file_names.segment_file(self._dir, base, extension, suffix))
         snapshots = [base for base, extension, _ in found if extension == file_names.SNAPSHOT]
@@ -229,6 +233,8 @@ class _Opening:
                 self._params.recovery_point - 1,
             )
         self._producers = restore_producers(self._snapshots, self._segments, self._end_offset)
+        # A snapshot holds only the last batch of each producer. The retry of an earlier one must be
+        # recognized after a restart too, so the batches at the end are read.
         remember_recent(self._producers, self._segments.active)
         return True
 
@@ -398,6 +404,8 @@ class _Opening:
         # recovery must verify them again.
         local.recovery_point = min(params.recovery_point, end) if self._recovered else end
         local.mark_unflushed(s for s in self._recovered if s is not self._segments.active)
+        # The epoch file may be newer than the surviving records: an entry above the end would make
+        # this replica report an epoch that it does not have.
         self._epochs.truncate_from_end(end)
         self._epochs.truncate_from_start(start)
         # The checkpoint may be older than the log. A low value is safe: a follower truncates by

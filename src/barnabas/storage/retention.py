@@ -72,6 +72,9 @@ def _oldest_while(log: RetainedLog, expired: Callable[[Segment], bool]) -> list[
     for segment in log.local.segments:
         end = log.local.segments.end_of(segment, log.local.log_end_offset)
         empty_active = segment is log.local.active and segment.size == 0
+        # Stops at the first segment that stays, even if a later one has expired: the log must not
+        # get a gap. Above the high watermark records are not committed, and a follower may still
+        # need them.
         if end > log.high_watermark or empty_active or not expired(segment):
             break
         found.append(segment)

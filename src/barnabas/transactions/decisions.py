@@ -109,6 +109,7 @@ def decide_init(
         return CONCURRENT
     if current.state is TransactionState.ONGOING:
         return _take_over(current, request, expected, now_ms)
+    # The state is EMPTY or COMPLETE_*: all markers are written, so the epoch may change.
     if current.state.is_idle:
         return _next_epoch(current, request, new_producer_id, now_ms)
     return Refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -141,6 +142,8 @@ def _next_epoch(
         last_epoch = NO_EPOCH
     elif request.producer_epoch == current.producer_epoch:
         last_epoch = current.producer_epoch
+    # The response to the producer's own bump was lost. It gets the same epoch again; another bump
+    # would fence it.
     elif request.producer_epoch == current.last_producer_epoch:
         return Change(prepare_repeat(current, timeout_ms, now_ms))
     else:
@@ -286,6 +289,8 @@ def _repeats_last(current: Transition, request: EndTxn) -> bool:
 
 
 def _answer_repetition(current: Transition, request: EndTxn) -> Decision:
+    # A commit that repeats an abort, or the reverse, must fail: the client would believe the
+    # opposite of what was decided.
     if (current.state in _COMMITTED) is not request.commit:
         return WRONG_STATE
     return CONCURRENT if current.state.is_prepared else Unchanged()
@@ -310,6 +315,8 @@ def _end(
 ) -> Decision:
     version = request.transaction_version
     next_id: int = NO_PRODUCER_ID
+    # The bump of version 2 needs one more epoch. Without one left, the producer continues with a
+    # new id and epoch 0; the markers still carry the old id.
     if version >= 2 and current.exhausted:
         if new_producer_id is None:
             return NeedProducerId()

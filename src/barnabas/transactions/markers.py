@@ -118,6 +118,8 @@ class MarkerTracker:
 
     def open(self, transactional_id: str, decided: Transition, now_ms: int) -> SendMarkers | None:
         """Returns the first requests of a decided transaction; None without partitions."""
+        # Attempts are counted over all transactions, so a late result of an earlier transaction of
+        # this id never has the number of a current request.
         entry = PendingMarkers(decided, self._attempts + 1)
         self._entries[transactional_id] = entry
         return self._send(transactional_id, entry, now_ms)
@@ -204,6 +206,8 @@ class MarkerTracker:
         for partition in lost:
             del entry.in_flight[partition]
             entry.waiting.add(partition)
+            # At once: the deadline was the wait. The marker may have been written; a partition
+            # accepts the same marker twice.
             entry.retry_at_ms = now_ms
 
     def _send(

@@ -69,6 +69,8 @@ class TransactionTable:
         if value is None:
             self._ids.pop(transactional_id, None)
             return
+        # The last record of an id wins, as after compaction. No markers are opened here: a later
+        # record may show that they were written.
         self._ids[transactional_id] = TransactionMetadata(
             transactional_id, decode_value(value), persisted=True
         )
@@ -88,6 +90,8 @@ class TransactionTable:
         """Stores the changes as pending and returns their records."""
         changes: dict[str, Transition] = {}
         for metadata, target in planned:
+            # Pending until the record is committed: readers of the table still see the old state,
+            # and every other change of the id is refused meanwhile.
             metadata.begin(target)
             changes[metadata.transactional_id] = target
         version = self._config.transaction_version
@@ -104,6 +108,8 @@ class TransactionTable:
             metadata.complete()
             self._count(metadata.current.state, append.reply)
             self._drop_ended(metadata)
+        # Only now, after the decision is committed: a marker that is written before could commit a
+        # transaction which the next coordinator, without the record, would abort.
         appends, markers = self._open_markers(changed, now_ms)
         return CoordinatorOutcome(append.reply, background=appends, markers=markers)
 

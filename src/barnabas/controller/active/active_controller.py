@@ -49,12 +49,17 @@ class ActiveController:
         await self.topics.load()
         context = epoch_state.context
         context.leadership.update(await epoch_state.states.read(context.partitions()))
+        # Before any change: brokers learn the new controller epoch with this command and from then
+        # on reject commands of the previous controller.
         epoch_state.batch.full_metadata(context.brokers)
         epoch_state.flush()
         self._start_states()
+        # Before the replicas go online: the commands that follow must carry the new leader epochs.
         await self.leaderships.start_new_epochs(self._restarted_members())
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))
         await self._remove_dead_isr_members()
+        # Last, because requests in the tree (reassignments, deletions, elections) need partitions
+        # that have a leader if they can have one.
         await self._resume_pending_requests()
 
     async def _remove_dead_isr_members(self) -> None:

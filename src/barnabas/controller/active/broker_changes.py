@@ -50,6 +50,7 @@ class BrokerChanges:
             b for b in known if b in current and current[b].broker_epoch != known[b].broker_epoch
         ]
         added = {b: current[b] for b in current if b not in known or b in bounced}
+        # Deaths before arrivals: a restarted broker is in both lists.
         await self._on_deaths([*dead, *bounced])
         await self._on_arrivals(added)
 
@@ -98,8 +99,12 @@ class BrokerChanges:
         for broker_id in dead:
             del context.brokers[broker_id]
             context.shutting_down.discard(broker_id)
+            # Commands that wait for the dead broker are dropped; a restarted one gets its roles
+            # again in full.
             self._epoch_state.outbox.remove_broker(broker_id)
         lost = context.replicas_on(dead)
+        # A restart may have repaired the disk. The first LeaderAndIsr after it shows which replicas
+        # still fail.
         context.failed_replicas -= set(lost)
         await self.replicas_went_offline(lost)
 
@@ -138,6 +143,8 @@ class BrokerChanges:
             self._epoch_state.outbox.add_broker(broker_id)
 
     async def _read_all(self) -> dict[BrokerId, LiveBroker]:
+        # The watch is set by the read itself, so a change between this read and the next event
+        # cannot be missed. The same holds for every read with a watch here.
         watch = self._epoch_state.watch("brokers", self.on_children_changed)
         names = await self._epoch_state.tree.children(paths.BROKER_IDS, watch)
         found = await asyncio.gather(*(self._read(BrokerId(int(name))) for name in names))

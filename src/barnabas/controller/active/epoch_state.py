@@ -106,6 +106,8 @@ class CommandBatch:
         leadership = self._context.leadership.get(topic_partition)
         deleted = delete and self._context.is_being_deleted(topic_partition)
         known = leadership is not None and not deleted
+        # A deleted topic may be created again under the same name. The special epoch makes the
+        # broker delete whatever it has, also a replica with a higher leader epoch.
         epoch = leadership.leader_epoch if leadership and known else EPOCH_DURING_DELETE
         entry = StopReplicaPartition(topic_partition, epoch, delete)
         self._stop.setdefault(broker_id, {})[topic_partition] = entry
@@ -199,6 +201,8 @@ class ControllerEpochState:
         self.stats = stats or ControllerStats()
         self.tree = tree
         self.config = config
+        # Every write of this epoch checks the version of /controller_epoch. A successor increments
+        # it, so a controller that has not noticed its end cannot write (KAFKA-6082).
         self.fenced = FencedTree(tree, controller_epoch.epoch_version)
         self.states = PartitionStates(tree, self.fenced, controller_epoch.epoch)
         self._channels = channels

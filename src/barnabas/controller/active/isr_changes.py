@@ -58,6 +58,8 @@ class IsrChanges:
             changed.update(PartitionListNode.decode(data).partitions)
         known = [topic_partition for topic_partition in changed if context.knows(topic_partition)]
         context.leadership.update(await self._epoch_state.states.read(known))
+        # Before the nodes are deleted, so that a successor repeats the announcement if this
+        # controller fails here.
         await self._announce(known)
         await self._epoch_state.fenced.delete_all(
             [DeleteOp(f"{paths.ISR_CHANGES}/{n}") for n in names]
@@ -85,6 +87,8 @@ class IsrChanges:
             return {}
         states, context = self._epoch_state.states, self._epoch_state.context
         written = await states.update(accepted)
+        # The context follows the tree: it changes only after the write succeeded, with the new
+        # version, which the next conditional write needs.
         context.leadership.update(written.done)
         if written.refused:
             context.leadership.update(await states.read(written.refused))

@@ -74,6 +74,8 @@ class Leaderships:
                 first[topic_partition] = leadership
         if not first:
             return
+        # The tree first, the brokers second, here and in every change: a leader that the tree does
+        # not know could not be fenced by a successor of this controller.
         written = await self._epoch_state.states.create(first)
         self._went_online(written.done, is_new=True)
         if written.refused:

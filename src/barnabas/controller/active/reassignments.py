@@ -111,6 +111,8 @@ class Reassignments:
             return ErrorCode.INVALID_REPLICA_ASSIGNMENT  # the ISR would become empty
         context.assignments[topic_partition.topic][topic_partition.partition] = following
         await self._write_topic(topic_partition.topic)
+        # After the target is in the tree: a new controller must be able to continue, and no broker
+        # may get a replica that the tree does not list.
         await self._advance(topic_partition, abandoned(current, following))
         return ErrorCode.NONE
 
@@ -128,6 +130,8 @@ class Reassignments:
             context.assignments[topic_partition.topic][topic_partition.partition] = (
                 ReplicaAssignment(keep)
             )
+        # Leadership was restricted to `keep` above, in a new leader epoch, before any replica is
+        # told to delete its log.
         self._tell(topic_partition, added_replicas, dropped)
         if finished and assignment.is_reassigning:
             await self._write_topic(topic_partition.topic)
@@ -171,6 +175,8 @@ class Reassignments:
         added: dict[int, ReplicaAssignment] = {}
         while True:
             partitions = {**added, **context.assignments[topic]}
+            # The version makes this a compare-and-set: a concurrent CreatePartitions has changed
+            # the node, and its partitions must not be lost.
             data = TopicNode(context.topic_ids[topic], partitions).encode()
             try:
                 (stat,) = await self._epoch_state.fenced.multi(

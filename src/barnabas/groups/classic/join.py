@@ -180,6 +180,7 @@ def _replace_static(
     fenced = JoinGroupReply(ErrorCode.FENCED_INSTANCE_ID, old_id)
     rebalance.answer_join(step, group, member, fenced)
     rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.FENCED_INSTANCE_ID))
+    # Taken before the change, because it remembers the leader and the member as they were.
     undo = _StaticReplacement(group, member, old_id, new_id)
     rebalance.cancel_session(step, group, old_id)
     group.replace_static(old_id, new_id)

@@ -57,6 +57,8 @@ def prepare_rebalance(
         # These members wait for an assignment of a generation that ends now; the error makes them
         # rejoin.
         fail_parked_syncs(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
+    # The members of the old generation have nothing to sync any more; its timer would remove
+    # members of the next one.
     group.pending_sync.clear()
     step.outcome.cancel_timer(TimerKey(TimerKind.SYNC, group.group_id))
     initial = group.is_empty
@@ -113,6 +115,8 @@ def complete_join(step: GroupStep, group: ClassicGroup) -> None:
             group.remove(member.member_id)
             cancel_session(step, group, member.member_id)
             _log_removal(group, member.member_id, TimerKind.JOIN)
+    # The leader computes the assignment, so it must be a member that has joined and waits for the
+    # list of members.
     if group.members and not group.elect_joined_leader():
         _set_join_timer(step, group, group.rebalance_timeout_ms)
         return
@@ -181,6 +185,7 @@ def release(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
         reply = JoinGroupReply(ErrorCode.UNKNOWN_MEMBER_ID, UNKNOWN_MEMBER_ID)
         step.outcome.complete(member.join_token, reply)
         member.join_token = None
+    # A parked request must always be completed: its connection serves no other request before.
     answer_sync(step, member, SyncGroupReply(ErrorCode.UNKNOWN_MEMBER_ID))
 
 

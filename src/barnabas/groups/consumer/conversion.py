@@ -53,6 +53,7 @@ class GroupDraft:
         groups.put(self.draft.group)
         if self.replaced is None:
             return
+        # After the new group is in the table: the members rejoin at once and must find it.
         _dismiss_classic(step, self.replaced)
         for member in self._converted:
             assert member.classic is not None
@@ -100,6 +101,8 @@ def _upgrade(step: GroupStep, group: ClassicGroup) -> GroupDraft:
     draft.records.append(records.group_tombstone(group.group_id))
     for member in members:
         draft.put_member(member)
+    # The epoch continues the generation, so that members which still use the classic protocol find
+    # their generation valid (KIP-848).
     draft.set_epoch(group.generation_id, RebalanceCause.CONVERTED.value)
     for member in members:
         draft.put_target(member.member_id, member.assigned)

@@ -200,6 +200,8 @@ def _stay(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRe
     _check_room(step, draft.group, request.member_id)
     member_id = request.member_id or step.context.new_id()
     owned = None if request.topic_partitions is None else to_partitions(request.topic_partitions)
+    # Checks the member epoch too: an outdated member is fenced here, before anything of the request
+    # is applied.
     before = _find_member(draft, request, member_id, owned)
     updated = _updated(before, request)
     _check_memory(step, draft.group, updated)
@@ -221,7 +223,10 @@ def _stay(step: GroupStep, groups: GroupTable, request: ConsumerGroupHeartbeatRe
         if code is not ErrorCode.NONE:
             step.outcome.reply = ConsumerGroupHeartbeatReply(coordinator_error(code))
             return
+        # Now the group may change: the records are in the log, so a new coordinator would load the
+        # same state.
         opening.publish(step, groups)
+        # Not before: a failed append must not extend the session of a member that got an error.
         set_timers.apply()
         step.outcome.reply = reply
 

@@ -141,6 +141,8 @@ def remove_members(
     """Removes members from the draft and starts a new group epoch."""
     for member in members:
         draft.remove_member(member.member_id)
+    # After the members are removed: an expression that no member uses any more need not be matched
+    # again.
     wanted = {member.subscribed_topic_regex for member in draft.group.members.values()}
     for regex in sorted(draft.group.regexes.keys() - wanted):
         draft.remove_regex(regex)
@@ -168,6 +170,7 @@ def on_timer(step: GroupStep, groups: GroupTable, group: ConsumerGroup, key: Tim
     if member is None:
         return
     unrevoked = member.state is MemberState.UNREVOKED_PARTITIONS
+    # The member has given up its partitions between the timer and this step.
     if key.kind is TimerKind.REVOCATION and not unrevoked:
         return
     _log.info(

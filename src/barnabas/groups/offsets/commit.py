@@ -174,7 +174,11 @@ def _write(
             step.outcome.reply = all_failed(request.offsets, offset_commit_error(code))
             return
         if groups.get(request.group_id) is None:
+            # A group that only stores offsets, of a consumer that assigns itself partitions. It has
+            # no members and expires with its offsets.
             groups.put(ClassicGroup(request.group_id))
+        # Pending offsets of a transaction are stored under the producer id, because the marker
+        # names only that.
         store_all(producer_id)
         step.outcome.reply = _reply(request.offsets, accepted)
 

@@ -61,6 +61,7 @@ class OffsetStore:
             offsets.pop(topic_partition, None)
             if not offsets:
                 del self._groups[group_id]
+        # Otherwise the marker of the transaction would bring the deleted offset back.
         for producer_id in self._open_transactions.get(group_id, ()):
             self._pending[producer_id].get(group_id, {}).pop(topic_partition, None)
 
