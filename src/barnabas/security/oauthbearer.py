@@ -130,7 +130,7 @@ class JwtChecker:
             raise AuthenticationError(f"a bearer token without {self._rules.user_claim}")
         return TokenIdentity(user, max(int((expires_s - now_s) * 1000), 1))
 
-    def _verified(self, token: str) -> Mapping[str, Any]:
+    def _verified(self, token: str) -> Mapping[str, object]:
         jwt = _jwt()
         try:
             key_id = jwt.get_unverified_header(token).get("kid")
@@ -148,13 +148,13 @@ class JwtChecker:
             raise AuthenticationError(text) from None
         return dict(claims)
 
-    def _check_issue(self, claims: Mapping[str, Any]) -> None:
+    def _check_issue(self, claims: Mapping[str, object]) -> None:
         rules = self._rules
         if rules.issuer is not None and claims.get("iss") != rules.issuer:
             raise AuthenticationError("a bearer token of another issuer")
         named = claims.get("aud", [])
-        audiences = [named] if isinstance(named, str) else named
-        if rules.audiences and not set(rules.audiences).intersection(audiences):
+        audiences = named if isinstance(named, list) else [named]
+        if rules.audiences and not any(audience in rules.audiences for audience in audiences):
             raise AuthenticationError("a bearer token for another audience")
 
 
@@ -173,7 +173,7 @@ def parse_key_set(text: str) -> Keys:
         raise ValueError(f"not a JSON Web Key Set: {type(error).__name__}") from None
 
 
-def _number(claims: Mapping[str, Any], name: str) -> float | None:
+def _number(claims: Mapping[str, object], name: str) -> float | None:
     value = claims.get(name)
     if value is None:
         return None

@@ -50,6 +50,8 @@ def test_an_exchange(issuer, check):
         ({"iss": "https://other.example"}, "another issuer"),
         ({"aud": "other"}, "another audience"),
         ({"aud": None}, "another audience"),
+        ({"aud": 5}, "another audience"),
+        ({"aud": [{"name": "barnabas"}]}, "another audience"),
         ({"sub": None}, "without sub"),
         ({"user": " "}, "without sub"),
     ],
