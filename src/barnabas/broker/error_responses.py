@@ -14,9 +14,11 @@ from typing import TypeVar
 from barnabas.broker.handler import RequestContext
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.registry import response_class
+from barnabas.zk.tree import TreeError
 
 _Struct = TypeVar("_Struct", bound=WireStruct)
 _Endpoint = TypeVar("_Endpoint")
@@ -44,6 +46,16 @@ _NOT_THE_ERROR = "topic_config_error_code"
 _HINTED_ERRORS = frozenset(
     {int(ErrorCode.NOT_LEADER_OR_FOLLOWER), int(ErrorCode.FENCED_LEADER_EPOCH)}
 )
+
+
+def code_and_message(error: BrokerError | TreeError) -> tuple[ErrorCode, str]:
+    """Returns the error code and text of a response.
+
+    The metadata tree may be unavailable for a while, so its errors are retriable.
+    """
+    if isinstance(error, BrokerError):
+        return error.code, error.message
+    return ErrorCode.REQUEST_TIMED_OUT, str(error)
 
 
 def error_response(request: Message, code: ErrorCode) -> Message:

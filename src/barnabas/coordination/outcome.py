@@ -133,9 +133,9 @@ class CoordinatorOutcome(Generic[ReplyT_co]):
     """The result of one step. The module docstring describes how the runtime executes it."""
 
     reply: ReplyT_co | None = None
-    append: Any = None
+    append: PendingAppend | None = None
     """A `PendingAppend` of the shard that made the outcome; None once the step is settled."""
-    background: tuple[Any, ...] = ()
+    background: tuple[PendingAppend, ...] = ()
     """Further `PendingAppend` values, for which no client waits."""
     completions: list[Completion] = field(default_factory=list)
     timers: list[SetTimer | CancelTimer] = field(default_factory=list)

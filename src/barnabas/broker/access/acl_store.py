@@ -10,7 +10,7 @@ import enum
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -27,6 +27,8 @@ from barnabas.security.acl import (
 )
 from barnabas.security.authorizer import AclSet, Authorizer
 from barnabas.wire.messages.create_acls import AclCreation
+from barnabas.wire.messages.delete_acls import DeleteAclsFilter
+from barnabas.wire.messages.describe_acls import DescribeAclsRequest
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import Acl, AclChangeNode, AclNode
 from barnabas.zk.recipes import ChangeNotifications
@@ -243,7 +245,7 @@ def binding_of(creation: AclCreation) -> AclBinding:
     return binding
 
 
-def filter_of(request: Any) -> AclFilter:
+def filter_of(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
     """Returns the filter of a DescribeAcls or DeleteAcls request; raises ValueError."""
     return AclFilter(
         _known(_member(ResourceType, request.resource_type_filter)),

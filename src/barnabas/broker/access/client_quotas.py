@@ -5,7 +5,6 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.runtime.clock import Clock
@@ -30,6 +29,7 @@ from barnabas.security.quotas import (
     Share,
     TokenBucket,
 )
+from barnabas.wire.messages.alter_client_quotas import EntityData
 from barnabas.zk import paths
 
 # Client ids are chosen by clients: without a limit, idle ones would fill the memory.
@@ -178,7 +178,7 @@ def table_of(key: str, entities: Iterable[tuple[str, Mapping[str, str]]]) -> Quo
     return QuotaTable(limits)
 
 
-def parts_in(entity: Iterable[Any]) -> Parts:
+def parts_in(entity: Iterable[EntityData]) -> Parts:
     """Returns the entity of a request; raises ValueError if a type is repeated."""
     parts: Parts = {}
     for part in entity:

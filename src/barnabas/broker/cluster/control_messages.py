@@ -6,6 +6,7 @@ and encodes replies.
 
 from collections.abc import Iterable
 from itertools import groupby
+from typing import TypeVar
 
 from barnabas.model.control import (
     ControlReply,
@@ -45,6 +46,8 @@ from barnabas.wire.messages.update_metadata import (
     UpdateMetadataResponse,
     UpdateMetadataTopicState,
 )
+
+_ItemT = TypeVar("_ItemT", PartitionState, StopReplicaPartition)
 
 INCREMENTAL, FULL = 1, 2
 SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -103,7 +106,7 @@ def stop_replica_request(command: StopReplicaCommand) -> StopReplicaRequest:
                     for item in items
                 ],
             )
-            for topic, items in _stops_by_topic(command.partitions)
+            for topic, items in _by_topic(command.partitions)
         ],
     )
 
@@ -139,15 +142,7 @@ def stop_replica_reply(response: StopReplicaResponse) -> ControlReply:
     )
 
 
-def _by_topic(states: Iterable[PartitionState]) -> Iterable[tuple[str, list[PartitionState]]]:
-    ordered = sorted(states, key=lambda state: state.topic_partition)
-    for topic, group in groupby(ordered, lambda state: state.topic_partition.topic):
-        yield topic, list(group)
-
-
-def _stops_by_topic(
-    items: Iterable[StopReplicaPartition],
-) -> Iterable[tuple[str, list[StopReplicaPartition]]]:
+def _by_topic(items: Iterable[_ItemT]) -> Iterable[tuple[str, list[_ItemT]]]:
     ordered = sorted(items, key=lambda item: item.topic_partition)
     for topic, group in groupby(ordered, lambda item: item.topic_partition.topic):
         yield topic, list(group)

@@ -6,6 +6,7 @@ Without an authorizer all three return SECURITY_DISABLED, as in Kafka.
 from typing import Protocol
 
 from barnabas.broker.access.acl_store import AclStore, binding_of, filter_of, number_of
+from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -141,10 +142,8 @@ async def _delete(store: AclStore, chosen: DeleteAclsFilter) -> DeleteAclsFilter
         gone = await store.remove(filter_of(chosen))
     except ValueError as error:
         return _failed_deletion(ErrorCode.INVALID_REQUEST, str(error))
-    except BrokerError as error:
-        return _failed_deletion(error.code, error.message)
-    except TreeError as error:
-        return _failed_deletion(ErrorCode.REQUEST_TIMED_OUT, str(error))
+    except (BrokerError, TreeError) as error:
+        return _failed_deletion(*code_and_message(error))
     return DeleteAclsFilterResult(0, None, [_matching(binding) for binding in gone])
 
 

@@ -18,6 +18,7 @@ from barnabas.broker.access.client_entities import (
     scram_users,
 )
 from barnabas.broker.access.client_quotas import parts_in, parts_of, path_of, quotas_of, stored
+from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -151,10 +152,8 @@ async def handle_alter_client_quotas(
             path = _checked_path(entry)
             if not request.validate_only:
                 await ctx.services.client_entities.change(path, _edit_of(entry))
-        except BrokerError as error:
-            result.error_code, result.error_message = error.code, error.message
-        except TreeError as error:
-            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+        except (BrokerError, TreeError) as error:
+            result.error_code, result.error_message = code_and_message(error)
     return AlterClientQuotasResponse(entries=results)
 
 
@@ -233,10 +232,8 @@ async def handle_alter_user_scram_credentials(
         results.append(result)
         try:
             await _alter(ctx, user, changes)
-        except BrokerError as error:
-            result.error_code, result.error_message = error.code, error.message
-        except TreeError as error:
-            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+        except (BrokerError, TreeError) as error:
+            result.error_code, result.error_message = code_and_message(error)
     return AlterUserScramCredentialsResponse(results=results)
 
 

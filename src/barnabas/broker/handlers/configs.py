@@ -19,6 +19,7 @@ from barnabas.broker.config_resources import (
     entity_of,
     set_level,
 )
+from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.broker.topics import Topics
 from barnabas.model.config import ConfigType
@@ -169,10 +170,8 @@ async def _replace_values(
         if not request.validate_only:
             entity = entity_of(ctx, checked_kind, name)
             await ctx.services.topics.change_config(*entity, values)
-    except BrokerError as error:
-        response.error_code, response.error_message = error.code, error.message
-    except TreeError as error:
-        response.error_code, response.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    except (BrokerError, TreeError) as error:
+        response.error_code, response.error_message = code_and_message(error)
     return response
 
 
@@ -231,10 +230,8 @@ async def _change_values(
         check_together(ctx, kind, values)
         if not request.validate_only:
             await ctx.services.topics.change_config(*entity, values)
-    except BrokerError as error:
-        response.error_code, response.error_message = error.code, error.message
-    except TreeError as error:
-        response.error_code, response.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    except (BrokerError, TreeError) as error:
+        response.error_code, response.error_message = code_and_message(error)
     return response
 
 

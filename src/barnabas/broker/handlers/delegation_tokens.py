@@ -7,6 +7,7 @@ the description that the caller must not see.
 from typing import Protocol
 
 from barnabas.broker.access.delegation_tokens import DelegationTokens, TokenInformation
+from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -52,11 +53,6 @@ def _tokens_for(ctx: HandlerContext[TokenPorts]) -> DelegationTokens:
     return ctx.services.delegation_tokens
 
 
-def _error_code_of(error: BrokerError | TreeError) -> ErrorCode:
-    """Returns the error code of a failed request; the metadata tree may be unavailable."""
-    return error.code if isinstance(error, BrokerError) else ErrorCode.REQUEST_TIMED_OUT
-
-
 def owner_of(ctx: RequestContext, request: CreateDelegationTokenRequest) -> Principal:
     """Returns the owner of the token to create: the caller unless the request names another."""
     if not request.owner_principal_name:
@@ -74,7 +70,7 @@ async def handle_create_delegation_token(
         token = await tokens.create(owner, ctx.principal, renewers, request.max_lifetime_ms)
     except (BrokerError, TreeError) as error:
         return CreateDelegationTokenResponse(
-            _error_code_of(error), principal_type=owner.kind, principal_name=owner.name
+            code_and_message(error)[0], principal_type=owner.kind, principal_name=owner.name
         )
     return CreateDelegationTokenResponse(
         principal_type=token.owner.kind,
@@ -96,7 +92,7 @@ async def handle_renew_delegation_token(
         tokens = _tokens_for(ctx)
         expires_ms = await tokens.renew(ctx.principal, request.hmac, request.renew_period_ms)
     except (BrokerError, TreeError) as error:
-        return RenewDelegationTokenResponse(_error_code_of(error))
+        return RenewDelegationTokenResponse(code_and_message(error)[0])
     return RenewDelegationTokenResponse(expiry_timestamp_ms=expires_ms)
 
 
@@ -107,7 +103,7 @@ async def handle_expire_delegation_token(
         tokens = _tokens_for(ctx)
         expires_ms = await tokens.expire(ctx.principal, request.hmac, request.expiry_time_period_ms)
     except (BrokerError, TreeError) as error:
-        return ExpireDelegationTokenResponse(_error_code_of(error))
+        return ExpireDelegationTokenResponse(code_and_message(error)[0])
     return ExpireDelegationTokenResponse(expiry_timestamp_ms=expires_ms)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeVar, cast
 
 from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.broker.topics import DEFAULT, TopicCreation, Topics, TopicSpec
 from barnabas.model.error_codes import ErrorCode
@@ -213,10 +214,8 @@ async def handle_create_partitions(
             if named[topic.name] > 1:
                 raise BrokerError(ErrorCode.INVALID_REQUEST, f"topic {topic.name} is repeated")
             await _add_partitions(ctx, topic, request)
-        except BrokerError as error:
-            result.error_code, result.error_message = error.code, error.message
-        except TreeError as error:
-            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+        except (BrokerError, TreeError) as error:
+            result.error_code, result.error_message = code_and_message(error)
     return CreatePartitionsResponse(results=results)
 
 
@@ -271,10 +270,8 @@ async def handle_delete_topics(
         left_ms = deadline_ms - ctx.services.clock.monotonic_ms()
         try:
             await ctx.services.topics.wait_until_gone(result.name, result.topic_id, left_ms)
-        except BrokerError as error:
-            result.error_code, result.error_message = error.code, error.message
-        except TreeError as error:
-            result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+        except (BrokerError, TreeError) as error:
+            result.error_code, result.error_message = code_and_message(error)
     return DeleteTopicsResponse(responses=results)
 
 
@@ -301,10 +298,8 @@ async def _delete(
             raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
         result.name, result.topic_id = name, metadata.topic_id(name) or ZERO_UUID
         await ctx.services.topics.delete(name, ctx.charge)
-    except BrokerError as error:
-        result.error_code, result.error_message = error.code, error.message
-    except TreeError as error:
-        result.error_code, result.error_message = ErrorCode.REQUEST_TIMED_OUT, str(error)
+    except (BrokerError, TreeError) as error:
+        result.error_code, result.error_message = code_and_message(error)
     return result
 
 

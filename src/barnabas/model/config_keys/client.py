@@ -9,15 +9,19 @@ from barnabas.model.config import (
     ConfigTable,
     ConfigType,
     at_least,
-    each_of,
     one_of,
 )
 from barnabas.model.config_keys.metrics import REPORTER_KEYS
 from barnabas.model.config_keys.other_names import ANY_CLIENT_ADVICE, SECURITY_PROTOCOL_SYNONYMS
 from barnabas.model.config_keys.security import (
-    PEM_NOTE,
+    KEY_PASSWORD,
+    KEYSTORE_LOCATION,
+    KEYSTORE_PASSWORD,
     PEM_ONLY_NOTE,
+    TLS_VERSIONS,
     TOKEN_KEYS,
+    TRUSTSTORE_PASSWORD,
+    TRUSTSTORE_TYPE,
     only_pem,
 )
 
@@ -189,19 +193,10 @@ SECURITY_KEYS = [
     ConfigKey("ssl.ca.location", STRING, None, "PEM file of the CA certificates to trust."),
     ConfigKey("ssl.certificate.location", STRING, None, "PEM file of this client's certificate."),
     ConfigKey("ssl.key.location", STRING, None, "PEM file of this client's private key."),
-    ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key."),
-    ConfigKey(
-        "ssl.truststore.type",
-        STRING,
-        "PEM",
-        "Format of the trusted certificates.",
-        only_pem,
-        note=PEM_ONLY_NOTE,
-    ),
+    KEY_PASSWORD,
+    TRUSTSTORE_TYPE,
     ConfigKey("ssl.truststore.location", STRING, None, "Other name of ssl.ca.location."),
-    ConfigKey(
-        "ssl.truststore.password", PASSWORD, None, "Password of the truststore.", note=PEM_NOTE
-    ),
+    TRUSTSTORE_PASSWORD,
     ConfigKey(
         "ssl.truststore.certificates",
         STRING,
@@ -217,10 +212,8 @@ SECURITY_KEYS = [
         only_pem,
         note=PEM_ONLY_NOTE,
     ),
-    ConfigKey(
-        "ssl.keystore.location", STRING, None, "PEM file with the private key and its certificates."
-    ),
-    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the keystore.", note=PEM_NOTE),
+    KEYSTORE_LOCATION,
+    KEYSTORE_PASSWORD,
     ConfigKey(
         "ssl.keystore.key",
         PASSWORD,
@@ -235,13 +228,7 @@ SECURITY_KEYS = [
         "Certificate chain of the private key in PEM format.",
         aliases=(Alias("ssl.certificate.pem"),),
     ),
-    ConfigKey(
-        "ssl.enabled.protocols",
-        LIST,
-        ["TLSv1.2", "TLSv1.3"],
-        "Enabled versions of TLS.",
-        each_of("TLSv1.2", "TLSv1.3"),
-    ),
+    TLS_VERSIONS,
     ConfigKey(
         "ssl.endpoint.identification.algorithm",
         STRING,

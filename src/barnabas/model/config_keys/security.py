@@ -4,8 +4,6 @@ Most keys can be set for a single listener, as `listener.name.<name>.<key>`; LIS
 them. Certificates and keys are PEM, in files or in the value; Java keystores are not supported.
 """
 
-from typing import Any
-
 from barnabas.model.config import (
     Alias,
     ConfigKey,
@@ -24,10 +22,37 @@ PEM_ONLY_NOTE = "PEM is the only supported format."
 PEM_NOTE = "Accepted for compatibility, no effect: PEM files have no store password."
 
 
-def only_pem(value: Any) -> str | None:
+def only_pem(value: str) -> str | None:
     """Validates the type of a keystore or truststore."""
     return None if value.upper() == "PEM" else "only PEM is supported: convert JKS and PKCS12 files"
 
+
+# Keys of brokers and clients alike.
+KEY_PASSWORD = ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key.")
+TRUSTSTORE_TYPE = ConfigKey(
+    "ssl.truststore.type",
+    STRING,
+    "PEM",
+    "Format of the trusted certificates.",
+    only_pem,
+    note=PEM_ONLY_NOTE,
+)
+TRUSTSTORE_PASSWORD = ConfigKey(
+    "ssl.truststore.password", PASSWORD, None, "Password of the truststore.", note=PEM_NOTE
+)
+KEYSTORE_LOCATION = ConfigKey(
+    "ssl.keystore.location", STRING, None, "PEM file with the private key and its certificates."
+)
+KEYSTORE_PASSWORD = ConfigKey(
+    "ssl.keystore.password", PASSWORD, None, "Password of the keystore.", note=PEM_NOTE
+)
+TLS_VERSIONS = ConfigKey(
+    "ssl.enabled.protocols",
+    LIST,
+    ["TLSv1.2", "TLSv1.3"],
+    "Enabled versions of TLS.",
+    each_of("TLSv1.2", "TLSv1.3"),
+)
 
 TLS_KEYS = [
     ConfigKey(
@@ -38,10 +63,8 @@ TLS_KEYS = [
         only_pem,
         note=PEM_ONLY_NOTE,
     ),
-    ConfigKey(
-        "ssl.keystore.location", STRING, None, "PEM file with the private key and its certificates."
-    ),
-    ConfigKey("ssl.keystore.password", PASSWORD, None, "Password of the keystore.", note=PEM_NOTE),
+    KEYSTORE_LOCATION,
+    KEYSTORE_PASSWORD,
     ConfigKey("ssl.keystore.key", PASSWORD, None, "Private key in PEM format."),
     ConfigKey(
         "ssl.keystore.certificate.chain",
@@ -49,21 +72,12 @@ TLS_KEYS = [
         None,
         "Certificate chain of the private key in PEM format.",
     ),
-    ConfigKey("ssl.key.password", PASSWORD, None, "Password of the private key."),
-    ConfigKey(
-        "ssl.truststore.type",
-        STRING,
-        "PEM",
-        "Format of the trusted certificates.",
-        only_pem,
-        note=PEM_ONLY_NOTE,
-    ),
+    KEY_PASSWORD,
+    TRUSTSTORE_TYPE,
     ConfigKey(
         "ssl.truststore.location", STRING, None, "PEM file with the trusted CA certificates."
     ),
-    ConfigKey(
-        "ssl.truststore.password", PASSWORD, None, "Password of the truststore.", note=PEM_NOTE
-    ),
+    TRUSTSTORE_PASSWORD,
     ConfigKey(
         "ssl.truststore.certificates", STRING, None, "Trusted CA certificates in PEM format."
     ),
@@ -74,13 +88,7 @@ TLS_KEYS = [
         "Whether clients must present a certificate.",
         one_of("none", "requested", "required"),
     ),
-    ConfigKey(
-        "ssl.enabled.protocols",
-        LIST,
-        ["TLSv1.2", "TLSv1.3"],
-        "Enabled versions of TLS.",
-        each_of("TLSv1.2", "TLSv1.3"),
-    ),
+    TLS_VERSIONS,
     ConfigKey(
         "ssl.cipher.suites",
         LIST,
