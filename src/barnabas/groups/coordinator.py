@@ -280,6 +280,9 @@ def _finish(outcome: GroupOutcome) -> GroupOutcome:
     return outcome
 
 
+# --- Routing by the type of the group -------------------------------------------------------------
+
+
 def _join(step: GroupStep, groups: GroupTable, request: JoinGroupRequest) -> None:
     """Serves JoinGroup; raises BrokerError when the request is rejected."""
     _validate_join(step, request)

@@ -268,6 +268,9 @@ class GroupStep:
         self.outcome.append = GroupAppend(records, producer, self, on_settled)
 
 
+# --- Groups of the shard --------------------------------------------------------------------------
+
+
 Group = ClassicGroup | ConsumerGroup
 
 

@@ -335,6 +335,9 @@ def merged(config: object, options: Mapping[str, object]) -> dict[str, object]:
     return {**(config or {}), **options}
 
 
+# --- Limits per address ---------------------------------------------------------------------------
+
+
 _HOST = re.compile(r"[0-9A-Za-z\-%._:]+")
 
 

@@ -105,6 +105,9 @@ class ReplicaAssignment:
         return tuple(r for r in self.replicas if r not in self.adding)
 
 
+# --- Topic names ----------------------------------------------------------------------------------
+
+
 # Kafka's limit: a directory has the name and a partition number, at most 255 characters.
 MAX_NAME_LENGTH = 249
 OFFSETS_TOPIC = "__consumer_offsets"

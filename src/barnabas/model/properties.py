@@ -113,6 +113,9 @@ def _escape_value(text: str) -> str:
     return "\\ " * (len(text) - len(stripped)) + _escape(stripped, "")
 
 
+# --- References to secrets ------------------------------------------------------------------------
+
+
 _PROVIDERS = "config.providers"
 _VARIABLE = re.compile(r"\$\{([^}:$]+):(?:([^}]*?):)?([^}:]*)\}")
 _CLASSES = {

@@ -174,6 +174,9 @@ def follower_high_watermark(leader_high_watermark: int, own_end: int, own_start:
     return max(min(leader_high_watermark, own_end), own_start)
 
 
+# --- State of a replica ---------------------------------------------------------------------------
+
+
 JoinRule = Callable[[int, int, int], bool]
 
 

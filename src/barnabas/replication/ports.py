@@ -88,6 +88,9 @@ class ReplicaSource(Protocol):
     async def close(self) -> None: ...
 
 
+# --- The log of a replica and the controller ------------------------------------------------------
+
+
 class EpochsOfLog(Protocol):
     """The epoch entries of a log."""
 

@@ -207,6 +207,9 @@ def _base_36(number: int) -> str:
     return digits or "0"
 
 
+# --- SASLprep -------------------------------------------------------------------------------------
+
+
 _PROHIBITED = (
     stringprep.in_table_c12,
     stringprep.in_table_c21_c22,

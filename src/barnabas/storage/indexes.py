@@ -262,6 +262,9 @@ class TimeIndex:
         return TimestampOffset(timestamp, self._base + relative)
 
 
+# --- Aborted transactions -------------------------------------------------------------------------
+
+
 TRANSACTION_ENTRY = struct.Struct(">hqqqq")
 _TRANSACTION_VERSION = 0
 

@@ -312,6 +312,9 @@ class LocalLog:
         self.reader.forget()
 
 
+# --- Flushing -------------------------------------------------------------------------------------
+
+
 class LogFlusher:
     """Flush state of one log; owned by the event loop."""
 

@@ -43,6 +43,9 @@ _SMALL_FILE = 4096
 _ROOM = 1024 * 1024
 
 
+# --- Health of one directory ----------------------------------------------------------------------
+
+
 class DirHealth:
     """Set by the failing call itself, so that no append can follow a failed one (KAFKA-10778).
 

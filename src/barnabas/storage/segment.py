@@ -416,6 +416,9 @@ class Segment:
         return f"Segment({self.path(file_names.LOG).name}, size={self.size})"
 
 
+# --- Segments of one log --------------------------------------------------------------------------
+
+
 class SegmentList:
     """Segments of an open log, at least one; the last one is active. Owned by the loop."""
 

@@ -110,6 +110,9 @@ def _offset_lines(offsets: Mapping[TopicPartition, int]) -> list[str]:
     ]
 
 
+# --- Files that describe a directory --------------------------------------------------------------
+
+
 class MetaProperties(NamedTuple):
     """Owner of a log directory; None if the file has no value."""
 

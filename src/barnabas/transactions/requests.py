@@ -145,6 +145,9 @@ class DescribeTransactionReply:
     partitions: tuple[TopicPartition, ...] = ()
 
 
+# --- Error codes for clients ----------------------------------------------------------------------
+
+
 _E = ErrorCode
 
 _FENCED_SINCE = {"InitProducerId": 4, "AddPartitionsToTxn": 2, "AddOffsetsToTxn": 2, "EndTxn": 2}

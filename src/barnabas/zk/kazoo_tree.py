@@ -354,6 +354,9 @@ def _check_sizes(ops: Sequence[Op]) -> None:
                 raise MultiError(index, op, error) from error
 
 
+# --- Authentication, TLS and ACLs -----------------------------------------------------------------
+
+
 _SECRET_ROOTS = (
     "/config/users",
     "/config/brokers",

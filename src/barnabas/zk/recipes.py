@@ -74,6 +74,9 @@ async def _happens_before(event: asyncio.Event, timeout_s: float) -> bool:
     return True
 
 
+# --- Notifications of changes ---------------------------------------------------------------------
+
+
 # Kafka's time: every broker has read a notification by then.
 NOTIFICATION_LIFE_MS = 15 * 60 * 1000
 _RETRY_S = 1.0

@@ -99,6 +99,9 @@ def fetch_rights(
     return lambda topic: allowed
 
 
+# --- Rules ----------------------------------------------------------------------------------------
+
+
 AuthorizationRule: TypeAlias = Callable[[Access, RequestContext, Any, Handle], Result]
 """`serve` is the handler; a rule that rejects the whole request does not call it."""
 Refused: TypeAlias = Callable[[RequestContext, Any], Message]

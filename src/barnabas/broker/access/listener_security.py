@@ -180,6 +180,9 @@ def _file_signature(name: str | None) -> tuple[int, int, int] | None:
 _logger = logging.getLogger("barnabas.broker")
 
 
+# --- Listeners ------------------------------------------------------------------------------------
+
+
 class ListenerSecurity:
     """One per listener that has TLS or SASL; owned by the broker's loop."""
 

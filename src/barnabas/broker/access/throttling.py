@@ -79,6 +79,9 @@ class Muting:
         connection.unpause()
 
 
+# --- Rates of new connections ---------------------------------------------------------------------
+
+
 _NO_LIMIT = 2**31 - 1
 
 

@@ -31,6 +31,8 @@ from barnabas.replication.partition import Partition
 from barnabas.replication.ports import ReplicaLog
 from barnabas.runtime.metrics import Histogram
 
+# --- Leader epochs of the shards ------------------------------------------------------------------
+
 
 class ShardState(enum.Enum):
     """State of one shard.

@@ -218,6 +218,9 @@ GROUP_RESOURCE_KEYS = ConfigTable(
 """Keys of one group (KIP-848); the broker key `group.<key>` is the default for all groups."""
 
 
+# --- Transactions and producer ids ----------------------------------------------------------------
+
+
 INT, SHORT, BOOLEAN = ConfigType.INT, ConfigType.SHORT, ConfigType.BOOLEAN
 
 _MINUTE_MS = 60_000

@@ -79,6 +79,9 @@ BROKER_METRICS_KEYS = [
 ]
 
 
+# --- Client metrics -------------------------------------------------------------------------------
+
+
 ALL_METRICS = "*"
 MATCH_NAMES = (
     "client_instance_id",

@@ -1,7 +1,6 @@
 """Authorization of requests about groups and their committed offsets."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from barnabas.broker.access.access import Access, needs_group, split
 from barnabas.broker.access.authorization.topics import topic_by_topic
@@ -46,6 +45,8 @@ from barnabas.wire.messages.offset_delete import (
 from barnabas.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
@@ -262,12 +263,20 @@ def authorize_offset_delete(
     return _topics_of_offset_delete(access, ctx, request, serve)
 
 
+# --- Committed offsets ----------------------------------------------------------------------------
+
+
 _IDS_FROM = 10
 _BATCHED_FETCH_FROM = 8
 _TOP_LEVEL_ERROR_FROM = 2
 
 
-def _may(access: Access, operation: Operation, ctx: RequestContext, topic: Any) -> bool:
+def _may(
+    access: Access,
+    operation: Operation,
+    ctx: RequestContext,
+    topic: OffsetCommitRequestTopic | OffsetFetchRequestTopics,
+) -> bool:
     """Allows unknown topic ids: the handler returns the error, and ids are not secret."""
     name: str | None = topic.name
     if ctx.version >= _IDS_FROM:
@@ -369,7 +378,9 @@ def authorize_offset_fetch(
     return _topics_of_fetch(access, ctx, request, serve)
 
 
-def _unread_old(topic: Any, code: ErrorCode = _TOPIC_DENIED) -> OffsetFetchResponseTopic:
+def _unread_old(
+    topic: OffsetFetchRequestTopic, code: ErrorCode = _TOPIC_DENIED
+) -> OffsetFetchResponseTopic:
     return OffsetFetchResponseTopic(
         topic.name,
         [

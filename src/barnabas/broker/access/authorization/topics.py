@@ -126,7 +126,10 @@ _describe_epochs = topic_by_topic(Operation.DESCRIBE, _end_of_epoch, name="topic
 
 
 def authorize_offset_for_leader_epoch(
-    access: Access, ctx: RequestContext, request: Any, serve: Handle
+    access: Access,
+    ctx: RequestContext,
+    request: epochs.OffsetForLeaderEpochRequest,
+    serve: Handle,
 ) -> Result:
     """Followers need the right of brokers, consumers the right to read the topic (KIP-320)."""
     if access.cluster(Operation.CLUSTER_ACTION):
