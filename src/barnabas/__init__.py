@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         WakeupError,
     )
     from barnabas.model.ids import TopicPartition
-    from barnabas.model.records import GroupMetadata, OffsetAndMetadata, RecordMetadata
+    from barnabas.model.record_metadata import RecordMetadata
+    from barnabas.model.records import GroupMetadata, OffsetAndMetadata
     from barnabas.records.record import Record
     from barnabas.runtime.metric_types import Metric, MetricName
     from barnabas.security.mechanism import AuthenticationError
@@ -53,7 +54,7 @@ _HOMES = {
     "PartitionMetadata": "barnabas.clients.core.cluster_metadata",
     "Producer": "barnabas.clients.producer",
     "Record": "barnabas.records.record",
-    "RecordMetadata": "barnabas.model.records",
+    "RecordMetadata": "barnabas.model.record_metadata",
     "SendFuture": "barnabas.clients.producer",
     "SerializationError": "barnabas.clients.core.serialization",
     "Serializer": "barnabas.clients.core.serialization",

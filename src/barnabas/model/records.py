@@ -56,12 +56,3 @@ class OffsetAndMetadata(NamedTuple):
     offset: int
     metadata: str = ""
     leader_epoch: int = -1
-
-
-class RecordMetadata(NamedTuple):
-    """Partition and offset of a stored record; the offset is -1 with acks=0."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import barnabas
 from barnabas.model.errors import DeadlineError, LocalError
-from barnabas.model.records import RecordMetadata
+from barnabas.model.record_metadata import RecordMetadata
 from barnabas.records.record import Record
 
 PRODUCE_SECONDS = 30.0

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from barnabas.model.errors import DeadlineError
-from barnabas.model.records import RecordMetadata
+from barnabas.model.record_metadata import RecordMetadata
 
 try:
     import cython

@@ -25,7 +25,8 @@ from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.config import merged
 from barnabas.model.errors import ClosedError
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.model.records import GroupMetadata, OffsetAndMetadata, RecordMetadata
+from barnabas.model.record_metadata import RecordMetadata
+from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from barnabas.clients.producer.partitioners import (
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.errors import BrokerError, LocalError, UnavailableError
 from barnabas.model.ids import TopicPartition
-from barnabas.model.records import RecordMetadata
+from barnabas.model.record_metadata import RecordMetadata
 from barnabas.security.mechanism import AuthenticationError
 
 logger = logging.getLogger(__name__)

@@ -19,7 +19,8 @@ from typing import Protocol
 from barnabas.console.services.records.producing import SendsRecords
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
-from barnabas.model.records import Header, RecordMetadata
+from barnabas.model.record_metadata import RecordMetadata
+from barnabas.model.records import Header
 
 MARKER_TOPIC = "_barnabas_console_resent"
 TRANSACTIONAL_ID = "barnabas-console-dead-letters"

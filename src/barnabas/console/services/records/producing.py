@@ -8,7 +8,8 @@ from typing import Any, Literal, Protocol
 from barnabas.console.models.records import NewRecord, ProducedRecord
 from barnabas.console.services.records.decoding import decode_bytes
 from barnabas.model.errors import LocalError
-from barnabas.model.records import Header, RecordMetadata
+from barnabas.model.record_metadata import RecordMetadata
+from barnabas.model.records import Header
 
 ImportFormat = Literal["jsonl", "lines"]
 MAX_LINE_BYTES = 16 * 1024 * 1024
