@@ -7,7 +7,6 @@ import contextlib
 import threading
 
 import pytest
-from barnabas.pytest_plugin.options import external_servers
 
 from barnabas import Consumer, Producer
 from barnabas.admin import (
@@ -47,6 +46,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import OffsetAndMetadata
+from barnabas.pytest_plugin.fixtures import external_servers
 from barnabas.testing import Broker
 from barnabas.testing.server import unique_name
 
