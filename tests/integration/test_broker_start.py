@@ -120,6 +120,8 @@ async def test_a_broker_starts_when_zookeeper_answers_again(zookeeper, tmp_path,
     settings = {
         "zookeeper.connect": f"{zookeeper.connect_string}/late",
         "zookeeper.connection.timeout.ms": 1000,
+        # An attempt that got no answer is given up after a session's time.
+        "zookeeper.session.timeout.ms": 3000,
     }
     zookeeper.pause()
     try:
