@@ -69,7 +69,7 @@ class Group:
             ]
             return len(owned) == len(set(owned)) == partitions
 
-        wait_until(shared, 30)
+        wait_until(shared, 60)
 
     def close(self):
         for member in self.members.values():

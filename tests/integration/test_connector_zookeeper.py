@@ -53,7 +53,7 @@ def loop():
 def test_zookeeper_restarts_and_the_group_goes_on(broker, loop, topic_name, tmp_path):
     broker.topic(topic_name, partitions=4)
     server = ZooKeeperServer(ServerConfig(tmp_path, tick_ms=250))
-    loop.call(server.start(), 30)
+    loop.call(server.start(), 60)
     hosts, readers = server.connect_string, Readers()
     loop.call(furnish(hosts, broker, topic_name, 4))
     options = {"zookeeper.session.timeout.ms": 2000, "rebalance.backoff.ms": 300}
@@ -63,17 +63,17 @@ def test_zookeeper_restarts_and_the_group_goes_on(broker, loop, topic_name, tmp_
             readers.read(*member.create_message_streams({topic_name: 1})[topic_name])
         broker.produce(topic_name, *map(str, range(40)))
         wait_until(lambda: len(readers.seen) == 40)
-        loop.call(server.stop(), 30)
+        loop.call(server.stop(), 60)
         broker.produce(topic_name, *map(str, range(40)))
         wait_until(lambda: len(readers.seen) == 80)
-        loop.call(server.start(), 30)
-        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {2}, 30)
+        loop.call(server.start(), 60)
+        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {2}, 60)
         broker.produce(topic_name, *map(str, range(40)))
-        wait_until(lambda: len(readers.seen) == 120, 30)
+        wait_until(lambda: len(readers.seen) == 120, 60)
     finally:
         for member in members:
             member.shutdown()
-        loop.call(server.stop(), 30)
+        loop.call(server.stop(), 60)
     readers.join()
     assert readers.errors == []
 
@@ -88,7 +88,7 @@ def test_sixteen_consumers_over_512_partitions_rebalance_in_little_time(
     try:
         with ThreadPoolExecutor(len(members)) as together:
             list(together.map(lambda m: m.create_message_streams({topic_name: 1}), members))
-        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {32}, 30)
+        wait_until(lambda: {len(m.owned_partitions()) for m in members} == {32}, 60)
         started = time.process_time()
         last.create_message_streams({topic_name: 1})
         everyone = [*members, last]
