@@ -47,14 +47,14 @@ class _Known(NamedTuple):
     """Texts of a family that stay the same: its comments, and its samples before their values."""
 
     comments: bytes
-    prefixes: dict["_Key", bytes]
+    prefixes: dict[str, bytes]
 
 
 class Exposition:
     """The metrics of one registry as text; owned by the loop that owns the registry.
 
-    It keeps the texts of the labels of the last scrape in each of the formats used last. Labels
-    that a scrape does not meet, such as those of a deleted topic, are forgotten.
+    It keeps the texts of the labels of the last scrape in each of the formats used last. A scrape
+    that meets fewer labels, for example after a topic was deleted, forgets those of the family.
     """
 
     def __init__(self, registry: Registry, clock: Clock) -> None:
@@ -87,14 +87,17 @@ class Exposition:
                 if budget <= 0:
                     await asyncio.sleep(0)
                     budget = _SLICE
-            known[name] = writer.seen
+            known[name] = writer.texts()
         if "openmetrics" in content_type:
             text += _END
         return text, content_type
 
 
-_Key = tuple[str, tuple[str, ...]]
-"""Name at /metrics and values of the labels."""
+_BETWEEN = "\ud800"
+"""Separates labels in a key: no label contains it, because it cannot be encoded.
+
+A key is a string: the garbage collector would visit 100,000 new tuples during a scrape.
+"""
 
 _Sample = tuple[str, dict[str, str], float, Exemplar | None]
 """Name at /metrics, labels, value and exemplar."""
@@ -113,26 +116,27 @@ class _FamilyWriter:
         self._encoder = encoder
         self._metric = metric
         self._known = known.prefixes if known is not None else {}
-        self._seen: dict[_Key, bytes] = {}
+        self._count = 0
         self.comments = known.comments if known is not None else self._encoded()
         self.was_known = True
         """Whether the last line used a text of an earlier scrape."""
 
-    @property
-    def seen(self) -> _Known:
-        return _Known(self.comments, self._seen)
+    def texts(self) -> _Known:
+        """Returns the texts for the next scrape."""
+        return _Known(self.comments, self._known if len(self._known) <= self._count else {})
 
     def line(self, sample: _Sample) -> bytes:
         name, labels, value, exemplar = sample
-        if exemplar is not None:  # at most one for each topic
-            return self._encoded(sample)[len(self.comments) :]
-        key = name, tuple(labels.values())
+        key = _BETWEEN.join((name, *labels.values()))
         prefix = self._known.get(key)
+        if exemplar is not None:  # at most one for each topic
+            self._count += prefix is not None
+            return self._encoded(sample)[len(self.comments) :]
+        self._count += 1
         self.was_known = prefix is not None
         if prefix is None:
             line = self._encoded((name, labels, 0.0, None))[len(self.comments) :]
-            prefix = line.removesuffix(_ZERO)
-        self._seen[key] = prefix
+            prefix = self._known[key] = line.removesuffix(_ZERO)
         return prefix + _value(value)
 
     def _encoded(self, *samples: _Sample) -> bytes:

@@ -128,3 +128,18 @@ async def test_labels_of_a_deleted_topic_are_forgotten():
     topics.forget(["deleted"])
     await exposition.render()
     assert "deleted" not in str(exposition._formats)
+
+
+async def test_a_topic_with_an_exemplar_does_not_make_its_family_forget():
+    registry = Registry()
+    counters = TopicMetrics(registry).of("a")
+    counters.messages_in += 1
+    exposition = Exposition(registry, VirtualClock())
+    await exposition.render(OPENMETRICS)
+    kept = [
+        dict(texts.prefixes) for known in exposition._formats.values() for texts in known.values()
+    ]
+    counters.find_trace(batch_with_trace("ab" * 16, "cd" * 8), 5000)
+    await exposition.render(OPENMETRICS)
+    again = [texts.prefixes for known in exposition._formats.values() for texts in known.values()]
+    assert again == kept
