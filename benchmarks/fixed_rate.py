@@ -32,6 +32,7 @@ Turn = dict[str, float]
 
 
 def run(report: Report) -> None:
+    report.merge = len(BROKERS) == 1  # the figures of the other cluster are kept
     for brokers in BROKERS:
         with _sides(brokers) as found:
             for side in found[1:]:
