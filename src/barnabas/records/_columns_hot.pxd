@@ -37,6 +37,8 @@ cdef class ArrowColumns:
     cdef Bytes _header_ends
     cdef BinaryColumn _header_keys
     cdef BinaryColumn _header_values
+    # The lowest timestamp, at most 0; also of rows that were removed again.
+    cdef long long _earliest
     # The plain record that was looked at last.
     cdef long long _time_delta
     cdef long long _offset_delta

@@ -214,6 +214,7 @@ class ArrowColumns:
         self._header_ends._put_i32(0)
         self._header_keys = BinaryColumn()
         self._header_values = BinaryColumn()
+        self._earliest = 0
         self._tail = Bytes()
 
     @property
@@ -246,6 +247,7 @@ class ArrowColumns:
         """Begins a row; the caller adds the headers to their columns, then calls `_end_row`."""
         self._offsets._put_i64(offset)
         self._timestamps._put_i64(timestamp)
+        self._earliest = min(self._earliest, timestamp)
         self._keys._put(data, key_start, key_size)
         self._values._put(data, value_start, value_size)
         return 0
@@ -290,6 +292,8 @@ class ArrowColumns:
         stop: cython.Py_ssize_t
         keyless: cython.bint = False
         count: cython.int = 0
+        time: cython.longlong
+        earliest: cython.longlong = 0
         while count < rows:
             stop = self._plain(data, pos, end)
             if stop == 0 or self._offset_delta > last_delta:
@@ -299,7 +303,9 @@ class ArrowColumns:
             elif keyless != (self._key_size < 0):
                 break
             offsets[count] = base_offset + self._offset_delta
-            times[count] = base_time + time_factor * self._time_delta
+            time = base_time + time_factor * self._time_delta
+            earliest = min(earliest, time)
+            times[count] = time
             if not keyless:
                 memcpy(keys, data + self._key_start, self._key_size)
                 keys += self._key_size
@@ -312,6 +318,7 @@ class ArrowColumns:
             pos = stop
             count += 1
         self._added(count, key_size, value_size, keyless)
+        self._earliest = min(self._earliest, earliest)
         return pos
 
     @cython.cfunc
@@ -458,6 +465,7 @@ class ArrowColumns:
         return {
             "offset": self._offsets.take(),
             "timestamp": self._timestamps.take(),
+            "has_negative_timestamps": self._earliest < 0,
             "key": self._keys.take(),
             "value": self._values.take(),
             "header_ends": self._header_ends.take(),

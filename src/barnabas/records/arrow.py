@@ -5,6 +5,7 @@ record has none), key (binary), value (binary), headers (list<struct<key: string
 Callers import this module on first use, because pyarrow is an optional extra and slow to import.
 """
 
+import functools
 from collections.abc import Collection
 from typing import Any
 
@@ -16,8 +17,11 @@ from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
 
 _UNLIMITED = 2**63 - 1
+_SHARED_BYTES = 2 * 1024 * 1024
+"""A topic or partition column up to this size is shared by the batches that have the same value."""
 
 
+@functools.cache
 def schema() -> pa.Schema:
     """Returns the schema of every batch that this module builds."""
     header = pa.struct([pa.field("key", pa.string(), nullable=False), ("value", pa.binary())])
@@ -84,7 +88,7 @@ class ArrowRows:
                 case "offset":
                     return pa.Array.from_buffers(kind, count, [None, pa.py_buffer(buffers[name])])
                 case "timestamp":
-                    return _timestamps(kind, buffers[name], count)
+                    return _timestamps(kind, buffers, count)
                 case "headers":
                     return _headers(kind, buffers, count)
             return _binary(kind, buffers[name])
@@ -123,12 +127,33 @@ def from_records(records: list[Record]) -> pa.RecordBatch:
 
 
 def _repeated(kind: pa.DataType, runs: list[tuple[str | int, int]]) -> pa.Array:
-    return pa.concat_arrays([pa.repeat(pa.scalar(value, kind), rows) for value, rows in runs])
+    parts = [_constant(kind, value, rows) for value, rows in runs if rows]
+    if len(parts) == 1:
+        return parts[0]
+    return pa.concat_arrays(parts) if parts else pa.array([], kind)
 
 
-def _timestamps(kind: pa.DataType, data: bytearray, count: int) -> pa.Array:
-    times = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(data)])
-    if count and pc.min(times).as_py() < 0:
+def _constant(kind: pa.DataType, value: str | int, rows: int) -> pa.Array:
+    """Returns a column that has `value` in each row.
+
+    To build it for each batch would take as long as to decode the records. Arrow data is immutable,
+    so batches share a column; its number of rows is a power of two, and each batch has a slice.
+    """
+    width = len(value) if isinstance(value, str) else 4
+    shared_rows = 1 << (rows - 1).bit_length()
+    if shared_rows * width > _SHARED_BYTES:
+        return pa.repeat(pa.scalar(value, kind), rows)
+    return _shared(kind, value, shared_rows).slice(0, rows)
+
+
+@functools.lru_cache(maxsize=16)
+def _shared(kind: pa.DataType, value: str | int, rows: int) -> pa.Array:
+    return pa.repeat(pa.scalar(value, kind), rows)
+
+
+def _timestamps(kind: pa.DataType, buffers: dict[str, Any], count: int) -> pa.Array:
+    times = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(buffers["timestamp"])])
+    if buffers["has_negative_timestamps"]:
         times = pc.if_else(pc.less(times, 0), pa.scalar(None, pa.int64()), times)
     return times.view(kind)
 

@@ -3,11 +3,12 @@
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
-from barnabas.records.arrow import schema, take_arrow
+from barnabas.records.arrow import _SHARED_BYTES, ArrowRows, schema, take_arrow
 from barnabas.records.batch import assign_offsets
 from barnabas.records.builder import BatchBuilder, build_batch, control_batch
 from barnabas.records.reader import FetchDecoder
@@ -249,3 +250,41 @@ def _columns(data):
         return None
     columns = (table.column(name).to_pylist() for name in ("offset", "key", "value"))
     return list(zip(*columns, strict=True))
+
+
+def test_batches_of_one_topic_share_its_column():
+    first, second = (take_arrow(FetchDecoder(mixed(0, 50), "t", 3)) for _ in range(2))
+    for name in ("topic", "partition"):
+        one, other = (table.column(name) for table in (first, second))
+        assert one.buffers()[-1].address == other.buffers()[-1].address
+    assert first.column("topic").to_pylist() == ["t"] * 50
+    assert first.column("partition").to_pylist() == [3] * 50
+
+
+def test_a_topic_column_that_is_too_large_to_share():
+    name = "t" * 249
+    count = _SHARED_BYTES // len(name) + 1
+    data = build_batch([(None, b"v")] * count, timestamp_ms=0)
+    table = take_arrow(FetchDecoder(data, name, 0))
+    table.validate(full=True)
+    assert table.column("topic").unique().to_pylist() == [name]
+    assert table.num_rows == count
+
+
+def test_columns_of_several_partitions_and_of_a_decoder_without_records():
+    collected = ArrowRows()
+    empty = FetchDecoder(b"", "e", 9)
+    for decoder in (empty, FetchDecoder(mixed(0, 2), "a", 1), FetchDecoder(mixed(0, 1), "b", 2)):
+        collected.take_from(decoder)
+    table = collected.build()
+    assert table.column("topic").to_pylist() == ["a", "a", "b"]
+    assert table.column("partition").to_pylist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("header", [(), (("h", b""),)])
+def test_only_a_record_without_timestamp_is_null(header):
+    builder = BatchBuilder()
+    for timestamp in (5, -1, 7):
+        builder.append(None, b"v", header, timestamp)
+    table = take_arrow(FetchDecoder(bytes(builder.build()), "t", 0))
+    assert table.column("timestamp").cast(pa.int64()).to_pylist() == [5, None, 7]
