@@ -7,7 +7,7 @@ the asyncio method of the same name, so both have the same signature and the sam
 
 import functools
 from collections.abc import Callable, Coroutine, Mapping
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, Unpack
 
 from barnabas.admin.access import AclCalls, DelegationTokenCalls, QuotaCalls, ScramUserCalls
 from barnabas.admin.cluster import ClusterCalls
@@ -144,7 +144,7 @@ class Admin(ClosesOnExit):
         self._core = AsyncAdmin(config, **options)
         self._thread = LoopThread("barnabas-admin")
 
-    def run(self, call: Callable[[AsyncAdmin], Coroutine[Any, Any, T]]) -> T:
+    def run(self, call: Callable[[AsyncAdmin], Coroutine[object, object, T]]) -> T:
         """Run a coroutine function with the asyncio admin client on the loop thread and wait.
 
         >>> admin.run(lambda core: core.describe_cluster())          # doctest: +SKIP

@@ -117,7 +117,7 @@ def error_of(item: Any) -> BrokerError | None:
     return BrokerError(ErrorCode.of(item.error_code), message or None)
 
 
-def raise_error(response: Any) -> None:
+def raise_error(response: object) -> None:
     """Raise the top-level error of a response, if it has one."""
     if getattr(response, "error_code", 0):
         raise error_of(response) or AssertionError("unreachable")

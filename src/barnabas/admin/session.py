@@ -129,7 +129,7 @@ class AdminSession:
 
         return await self.until(attempt, deadline)
 
-    async def check(self, response: Any) -> None:
+    async def check(self, response: object) -> None:
         """Raise the top-level error of a response; refresh metadata if the controller moved."""
         code = ErrorCode.of(getattr(response, "error_code", 0))
         if code in _CONTROLLER_ERRORS:

@@ -146,7 +146,7 @@ class ClusterLink:
                 await client.close()
 
 
-def supported(table: ConfigTable, settings: Mapping[str, str]) -> dict[str, Any]:
+def supported(table: ConfigTable, settings: Mapping[str, str]) -> dict[str, object]:
     """Returns the settings that one kind of client has; the other kinds have the rest."""
     found: dict[str, Any] = {}
     for name, value in settings.items():

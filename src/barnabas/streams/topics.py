@@ -5,7 +5,6 @@ import logging
 import re
 import threading
 from collections.abc import Iterable, Mapping, Set
-from typing import Any
 
 from barnabas.admin import LATEST, Admin, NewTopic
 from barnabas.model.error_codes import ErrorCode
@@ -110,7 +109,7 @@ _log = logging.getLogger("barnabas.streams")
 
 
 def wait_until_visible(
-    settings: Mapping[str, Any], topics: Iterable[str], timeout: float = WAIT_SECONDS
+    settings: Mapping[str, object], topics: Iterable[str], timeout: float = WAIT_SECONDS
 ) -> None:
     """Waits until readers of committed records see all records that the topics have now.
 

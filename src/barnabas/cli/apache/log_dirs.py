@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.output import DONE
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _log_dir(directory: "LogDir", topics: set[str]) -> dict[str, Any]:
+def _log_dir(directory: "LogDir", topics: set[str]) -> dict[str, object]:
     return {
         "partitions": [
             {

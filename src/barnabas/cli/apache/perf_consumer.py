@@ -178,12 +178,12 @@ class Measurement:
         self._joining_ms = 0
         self.start = self.now = ConsumeSample(self._clock.now_ms())
 
-    def on_partitions_assigned(self, _: Any) -> None:
+    def on_partitions_assigned(self, _: object) -> None:
         if self._joining_since is not None:
             self._joining_ms += self._clock.now_ms() - self._joining_since
             self._joining_since = None
 
-    def on_partitions_revoked(self, _: Any) -> None:
+    def on_partitions_revoked(self, _: object) -> None:
         self._joining_since = self._clock.now_ms()
 
     def run(self) -> None:

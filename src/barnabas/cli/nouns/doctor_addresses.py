@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.blocking_client import BlockingConnection
@@ -36,7 +35,7 @@ class Finding:
     cause: str | None = None
     fix: str | None = None
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         return {
             "check": self.check,
             "status": str(self.status),

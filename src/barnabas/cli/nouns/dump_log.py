@@ -98,7 +98,7 @@ def _files(paths: list[Path]) -> Iterator[Path]:
             yield inside
 
 
-def _plain(entry: dict[str, Any]) -> dict[str, Any]:
+def _plain(entry: dict[str, object]) -> dict[str, object]:
     """Returns the entry with its records as JSON values."""
     records = entry.get("records")
     if not isinstance(records, list):
@@ -107,7 +107,7 @@ def _plain(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "records": [decode(record) for record in records]}
 
 
-def _marker(record: RawRecord) -> dict[str, Any]:
+def _marker(record: RawRecord) -> dict[str, object]:
     kind, epoch = control_of(record)
     return {
         "offset": record.offset,
@@ -117,7 +117,7 @@ def _marker(record: RawRecord) -> dict[str, Any]:
     }
 
 
-def _record(record: RawRecord) -> dict[str, Any]:
+def _record(record: RawRecord) -> dict[str, object]:
     key, key_encoding = encode_bytes(record.key)
     value, value_encoding = encode_bytes(record.value)
     return {

@@ -5,7 +5,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import add_common_options, add_progress_options
@@ -13,6 +13,10 @@ from barnabas.cli.framework.output import DONE, ProgressBar, show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.selection import END, START, ReadRange, resolve, select_partitions
 from barnabas.cli.record_io.transfer import Pace, read_spans
+
+if TYPE_CHECKING:
+    from barnabas import Producer
+    from barnabas.clients.producer import SendFuture
 
 SAMPLE_EVERY = 50
 WINDOW = 20_000
@@ -43,9 +47,9 @@ class Latencies:
         self.values_ms: list[float] = []
         self._lists: tuple[list[float], ...] = (self.values_ms,)
         self._sent = 0
-        self._in_flight: deque[Any] = deque()
+        self._in_flight: deque[SendFuture] = deque()
 
-    def send(self, producer: Any, topic: str, value: bytes) -> None:
+    def send(self, producer: "Producer", topic: str, value: bytes) -> None:
         """Sends a record; raises the error of an earlier record that failed."""
         timer = self._timer() if self._sent % SAMPLE_EVERY == 0 else None
         self._sent += 1
@@ -56,7 +60,7 @@ class Latencies:
         if len(self._in_flight) >= WINDOW:
             self._check(WINDOW // 2)
 
-    def finish(self, producer: Any) -> None:
+    def finish(self, producer: "Producer") -> None:
         """Waits until all records are acknowledged."""
         producer.flush()
         self._check(0)
@@ -65,11 +69,11 @@ class Latencies:
         while len(self._in_flight) > leave:
             self._in_flight.popleft().result()
 
-    def _timer(self) -> Callable[[Any, Any], None]:
+    def _timer(self) -> Callable[[object, object], None]:
         """Returns a delivery callback that stores the time since now."""
         started, lists = time.perf_counter(), self._lists
 
-        def delivered(metadata: Any, error: Any) -> None:
+        def delivered(metadata: object, error: object) -> None:
             elapsed_ms = (time.perf_counter() - started) * 1000
             for values in lists:
                 values.append(elapsed_ms)
@@ -132,7 +136,7 @@ def _produce(arguments: argparse.Namespace) -> int:
         latencies, elapsed = measure_produce(
             connection, arguments.topic, b"x" * arguments.size, arguments, progress
         )
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "records": arguments.records,
         "size_bytes": arguments.size,
         "seconds": round(elapsed, 3),

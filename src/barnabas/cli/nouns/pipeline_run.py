@@ -10,15 +10,14 @@ import threading
 import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
 
 from barnabas.cli.framework.connection import check_reachable
 from barnabas.cli.framework.output import DONE, INTERRUPTED
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.errors import LocalError, UnavailableError
 from barnabas.spark.options import SERVERS, admin_settings
-from barnabas.spark.pipeline import AVAILABLE_NOW
-from barnabas.spark.pipeline_files import load
+from barnabas.spark.pipeline import AVAILABLE_NOW, Pipeline
+from barnabas.spark.pipeline_files import PipelineFile, load
 from barnabas.spark.pipeline_registry import FINISHED, PipelineRegistry
 from barnabas.spark.query_metrics import MetricsServer, QueryFigures, QueryMetrics
 from barnabas.streams.pipelines import PipelineRunner
@@ -116,7 +115,7 @@ def _served(
     return server
 
 
-def _warn_if_unreachable(pipeline: Any, line: ProgressLine) -> None:
+def _warn_if_unreachable(pipeline: Pipeline, line: ProgressLine) -> None:
     """Warns immediately when no broker responds; the brokers may start later."""
     settings = admin_settings({**pipeline.kafka, SERVERS: pipeline.bootstrap_servers})
     try:
@@ -125,14 +124,14 @@ def _warn_if_unreachable(pipeline: Any, line: ProgressLine) -> None:
         line.say(f"{pipeline.name}: {error}; Spark will retry")
 
 
-def _with_overrides(file: Any, arguments: argparse.Namespace) -> Any:
+def _with_overrides(file: PipelineFile, arguments: argparse.Namespace) -> PipelineFile:
     """Returns the definition with the overrides of the command line."""
-    changes: dict[str, str] = {}
+    pipeline = file.pipeline
     if arguments.available_now:
-        changes["trigger"] = AVAILABLE_NOW
+        pipeline = replace(pipeline, trigger=AVAILABLE_NOW)
     if arguments.bootstrap_server:
-        changes["bootstrap_servers"] = arguments.bootstrap_server
-    return replace(file, pipeline=replace(file.pipeline, **changes))
+        pipeline = replace(pipeline, bootstrap_servers=arguments.bootstrap_server)
+    return replace(file, pipeline=pipeline)
 
 
 class StopSignals:

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     connection = Connection.of(arguments)
     count = 0
     with connection.producer(**options) as producer:
-        in_flight: list[Any] = []
+        in_flight: list[object] = []
         for record in _records(arguments):
             future = producer.send(
                 arguments.topic,

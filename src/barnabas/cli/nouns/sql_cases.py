@@ -6,11 +6,10 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from barnabas.cli.framework.output import CHECK_FAILED, DONE, JSON, json_text
 from barnabas.model.errors import ConfigError
-from barnabas.streams.sql.cases import find_cases, one_session, run_case
+from barnabas.streams.sql.cases import Case, Outcome, find_cases, one_session, run_case
 from barnabas.testing import Broker
 
 
@@ -35,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE if all(outcome.passed for outcome in outcomes) else CHECK_FAILED
 
 
-def _run_all(cases: list[Any], *, quiet: bool) -> list[Any]:
+def _run_all(cases: list[Case], *, quiet: bool) -> list[Outcome]:
     outcomes = []
     # Timestamps in cases are small numbers; with retention the broker would delete the records.
     with one_session() as spark:
@@ -48,7 +47,7 @@ def _run_all(cases: list[Any], *, quiet: bool) -> list[Any]:
     return outcomes
 
 
-def _print_outcome(outcome: Any) -> None:
+def _print_outcome(outcome: Outcome) -> None:
     sys.stdout.write(f"{'ok    ' if outcome.passed else 'FAILED'}  {outcome.case.name}\n")
     for problem in outcome.problems:
         sys.stdout.write("".join(f"  {line}\n" for line in problem.splitlines()))

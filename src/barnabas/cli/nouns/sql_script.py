@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.output import (
@@ -94,7 +94,7 @@ def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
-def _plain(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _plain(rows: Sequence[Row]) -> list[dict[str, object]]:
     return [
         {name: str(value) if isinstance(value, float) else value for name, value in row.items()}
         for row in rows

@@ -23,7 +23,7 @@ from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition
 
 if TYPE_CHECKING:
-    from barnabas.admin import Admin
+    from barnabas.admin import Admin, TopicDescription
 
 EXAMPLE = "barnabas top --interval 5 --sort lag"
 BROKER_COLUMNS = ("broker", "address", "controller", "leaders", "replicas", "under_replicated")
@@ -126,7 +126,9 @@ def _pipelines() -> list[dict[str, Any]]:
     ]
 
 
-def _topic_row(topic: Any, brokers: dict[int, dict[str, Any]], size: int | None) -> dict[str, Any]:
+def _topic_row(
+    topic: "TopicDescription", brokers: dict[int, dict[str, Any]], size: int | None
+) -> dict[str, Any]:
     """Returns the row of a topic, and counts its partitions for the brokers."""
     offline = behind = 0
     for partition in topic.partitions:
@@ -165,7 +167,7 @@ def _sizes(admin: "Admin") -> dict[str, int]:
     return sizes
 
 
-def _ends(admin: "Admin", topics: Iterable[Any]) -> dict[TopicPartition, int]:
+def _ends(admin: "Admin", topics: Iterable["TopicDescription"]) -> dict[TopicPartition, int]:
     """Returns the end offsets of the partitions that have a leader."""
     wanted = {
         TopicPartition(topic.name, partition.partition): LATEST

@@ -63,7 +63,7 @@ def cluster_of(arguments: argparse.Namespace) -> Connection:
     return Connection({**connection.settings, BOOTSTRAP: found})
 
 
-def list_rows(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+def list_rows(arguments: argparse.Namespace) -> list[dict[str, object]]:
     """Returns a row for each group in ZooKeeper that matches --state and --type."""
     with open_reports(Connection.of(arguments), arguments.zookeeper) as reports:
         states = {name: ACTIVE if reports.members(name) else EMPTY for name in reports.groups()}
@@ -110,7 +110,7 @@ def delete(arguments: argparse.Namespace) -> dict[str, BarnabasError]:
 
 def lag_rows(
     arguments: argparse.Namespace, reports: Sequence["GroupReport"]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Returns rows with offsets, lag in records and seconds, and owners."""
     owners = {(r.group, p.topic_partition): p.owner for r in reports for p in r.partitions}
     lags = [lag for report in reports for lag in lags_of_report(report)]
@@ -128,7 +128,7 @@ def lags_of_report(report: "GroupReport") -> list[GroupPartitionLag]:
     ]
 
 
-def member_rows(report: "GroupReport") -> list[dict[str, Any]]:
+def member_rows(report: "GroupReport") -> list[dict[str, object]]:
     """Returns the members with the partitions that their streams own."""
     return [
         {

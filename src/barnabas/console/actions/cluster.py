@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from barnabas.console.actions.action import Action
 
@@ -65,7 +64,7 @@ def elect(kind: str, topic: str | None, partition: int | None) -> Action:
     )
 
 
-def abort_transaction(row: Mapping[str, Any]) -> Action:
+def abort_transaction(row: Mapping[str, object]) -> Action:
     body = {
         name: row[name]
         for name in ("topic", "partition", "producer_id", "producer_epoch", "coordinator_epoch")

@@ -1,13 +1,12 @@
 """Actions on the data of pipelines: dead letters are sent back, SQL statements are run."""
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import quote
 
 from barnabas.console.actions.action import Action, ApiAction, ConsoleAddress
 
 
-def resend(topic: str, body: Mapping[str, Any], console: ConsoleAddress) -> ApiAction:
+def resend(topic: str, body: Mapping[str, object], console: ConsoleAddress) -> ApiAction:
     """Sends letters back; `body` has the fields of the API's ResendBody.
 
     The texts use the console's API, because the console sends each letter back only once.

@@ -75,7 +75,7 @@ def produce_file(topic: str, file_format: str, name: str = "records.jsonl") -> A
     )
 
 
-def search_records(topic: str, query: Mapping[str, Any], console: ConsoleAddress) -> ApiAction:
+def search_records(topic: str, query: Mapping[str, object], console: ConsoleAddress) -> ApiAction:
     path = f"/topics/{topic}/records/search"
     return ApiAction("Search", "GET", path, None, console, query)
 

@@ -8,7 +8,6 @@ YAML file of the pipeline; a Python file is not executed for this, so its topolo
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from barnabas.console.models.common import ListPage, ListQuery, select_page
 from barnabas.console.models.pipelines import (
@@ -73,7 +72,7 @@ class PipelineService:
         )
 
 
-def summary_of(document: Mapping[str, Any]) -> PipelineSummary:
+def summary_of(document: Mapping[str, object]) -> PipelineSummary:
     """Returns the fields of a status file that a summary has."""
     known = {key: document.get(key) for key in PipelineSummary.model_fields}
     return PipelineSummary.model_validate(known)

@@ -125,7 +125,7 @@ def result_of(output: bytes, limit: int, seconds: float) -> SqlResultBody:
         raise LocalError("the result has more than 64 MiB: select fewer rows or columns")
     values = _values(output.decode("utf-8", "replace"))
     message = None
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for value in values:
         if set(value) == {"message", "query"}:
             message = str(value["message"])
@@ -141,7 +141,7 @@ def result_of(output: bytes, limit: int, seconds: float) -> SqlResultBody:
     )
 
 
-def _values(text: str) -> list[dict[str, Any]]:
+def _values(text: str) -> list[dict[str, object]]:
     decoder = json.JSONDecoder()
     found: list[dict[str, Any]] = []
     position = 0

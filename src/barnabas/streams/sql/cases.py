@@ -79,7 +79,7 @@ class Case:
         return file.read_text(encoding="utf-8").strip() if file.exists() else None
 
     @property
-    def expected_rows(self) -> list[dict[str, Any]] | None:
+    def expected_rows(self) -> list[dict[str, object]] | None:
         file = self.path / "expected.jsonl"
         return [row for _, row in _lines(file)] if file.exists() else None
 
@@ -95,7 +95,7 @@ class Case:
     def input_topics(self) -> list[str]:
         return sorted(file.stem for file in (self.path / "input").glob("*.jsonl"))
 
-    def expected(self) -> dict[str, list[dict[str, Any]]]:
+    def expected(self) -> dict[str, list[dict[str, object]]]:
         """Returns the expected records of each stream, table or topic."""
         files = sorted((self.path / "expected").glob("*.jsonl"))
         return {file.stem: [_as_read(row) for _, row in _lines(file)] for file in files}
@@ -109,7 +109,7 @@ def find_cases(directory: Path) -> list[Case]:
     return [Case(path) for path in sorted(found)]
 
 
-def _lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _lines(file: Path) -> Iterator[tuple[int, dict[str, object]]]:
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("//"):
             continue
@@ -137,15 +137,15 @@ def _input(file: Path, number: int, line: dict[str, Any]) -> InputRecord:
     )
 
 
-def _as_read(line: dict[str, Any]) -> dict[str, Any]:
+def _as_read(line: dict[str, object]) -> dict[str, object]:
     """Returns an expected line as a record is read: the key "7" has the same bytes as 7."""
-    again: dict[str, Any] = {
+    again: dict[str, object] = {
         name: decoded(encoded(line[name])) for name in ("key", "value") if name in line
     }
     return {**line, **again}
 
 
-def encoded(value: Any) -> bytes | None:
+def encoded(value: object) -> bytes | None:
     """Returns text as it is and other values as JSON; null stays null."""
     if value is None:
         return None
@@ -154,7 +154,7 @@ def encoded(value: Any) -> bytes | None:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def decoded(data: bytes | None) -> Any:
+def decoded(data: bytes | None) -> object:
     """Returns parsed JSON if it is JSON, else text, else hex."""
     if data is None:
         return None
@@ -168,7 +168,7 @@ def decoded(data: bytes | None) -> Any:
         return text
 
 
-Line = dict[str, Any]
+Line = dict[str, object]
 
 
 def newest(records: Sequence[Line]) -> list[Line]:

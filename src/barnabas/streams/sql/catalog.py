@@ -234,7 +234,7 @@ WAIT_SECONDS = 30.0
 class StatementLog(ClosesOnExit):
     """Reads and writes the statement log. Thread-safe."""
 
-    def __init__(self, settings: Mapping[str, Any], admin: Admin, topic: str = TOPIC) -> None:
+    def __init__(self, settings: Mapping[str, object], admin: Admin, topic: str = TOPIC) -> None:
         self.catalog = Catalog()
         self._topic = topic
         self._admin = admin

@@ -82,7 +82,7 @@ class Relation:
         """Returns a column by its name in any case."""
         return next((c for c in self.columns if c.name.lower() == name.lower()), None)
 
-    def as_document(self) -> dict[str, Any]:
+    def as_document(self) -> dict[str, object]:
         """Returns a JSON value that `relation_of` reads."""
         return {
             "name": self.name,
@@ -126,7 +126,7 @@ def relation_of(document: Mapping[str, Any]) -> Relation:
     )
 
 
-def _window_document(window: WindowClause | None) -> dict[str, Any] | None:
+def _window_document(window: WindowClause | None) -> dict[str, object] | None:
     if window is None:
         return None
     lengths = [window.size_ms, window.advance_ms, window.grace_ms]

@@ -8,7 +8,7 @@ other modules of this package implement the statements.
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from barnabas.admin import Admin
 from barnabas.runtime.closing import ClosesOnExit
@@ -59,7 +59,7 @@ class Engine(ClosesOnExit):
 
     def __init__(
         self,
-        settings: Mapping[str, Any],
+        settings: Mapping[str, object],
         *,
         state_dir: Path | str | None = None,
         spark: "SparkSession | None" = None,

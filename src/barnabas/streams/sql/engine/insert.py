@@ -65,7 +65,7 @@ def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -
     return InsertedRecord(encoded_key(relation, fitted), encoded_value(relation, fitted), time)
 
 
-def encoded_key(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
+def encoded_key(relation: Relation, row: Mapping[str, object]) -> bytes | None:
     """Returns the record's key, encoded as by `translation.records`."""
     columns = relation.key_columns
     if not columns or all(row.get(column.name) is None for column in columns):
@@ -82,7 +82,7 @@ def encoded_key(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
     return _kafka(value, columns[0])
 
 
-def encoded_value(relation: Relation, row: Mapping[str, Any]) -> bytes | None:
+def encoded_value(relation: Relation, row: Mapping[str, object]) -> bytes | None:
     """Returns the record's value."""
     columns = relation.value_columns
     values = {column.name: row.get(column.name) for column in columns}
@@ -114,7 +114,7 @@ def _avro(relation: Relation, values: Mapping[str, object]) -> bytes:
         raise SqlError(f"the row does not fit the Avro schema: {error}") from None
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> object:
     return value
 
 
@@ -123,19 +123,19 @@ def _utc(value: str | None) -> datetime.datetime | None:
     return found if found is None or found.tzinfo else found.replace(tzinfo=datetime.UTC)
 
 
-_AVRO: dict[str, Callable[[Any], Any]] = {
+_AVRO: dict[str, Callable[[Any], object]] = {
     "DATE": lambda value: None if value is None else datetime.date.fromisoformat(value),
     "TIMESTAMP": _utc,
 }
 
 
-def json_line(value: Any) -> bytes:
+def json_line(value: object) -> bytes:
     return json.dumps(
         value, ensure_ascii=False, separators=(",", ":"), default=_json_value
     ).encode()
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: object) -> object:
     if isinstance(value, bytes):
         return base64.b64encode(value).decode()
     if isinstance(value, decimal.Decimal):
@@ -143,7 +143,7 @@ def _json_value(value: Any) -> Any:
     return str(value)
 
 
-def _delimited(values: list[Any], delimiter: str) -> str:
+def _delimited(values: list[object], delimiter: str) -> str:
     return delimiter.join(
         _quoted("" if item is None else _text(item), delimiter) for item in values
     )
@@ -156,7 +156,7 @@ def _quoted(text: str, delimiter: str) -> str:
     return text
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return (
@@ -189,7 +189,7 @@ def _constant(tree: exp.Expr) -> Any:
     return reader(tree)
 
 
-def _literal(tree: exp.Expr) -> Any:
+def _literal(tree: exp.Expr) -> object:
     if tree.is_string:
         return str(tree.this)
     text = str(tree.this)
@@ -200,7 +200,7 @@ def _negative(tree: exp.Expr) -> Any:
     return -_constant(tree.this)
 
 
-def _map(tree: exp.Expr) -> dict[str, Any]:
+def _map(tree: exp.Expr) -> dict[str, object]:
     keys, values = tree.args.get("keys"), tree.args.get("values")
     if keys is None or values is None:
         return {}
@@ -208,7 +208,7 @@ def _map(tree: exp.Expr) -> dict[str, Any]:
     return dict(zip(names, map(_constant, values.expressions), strict=True))
 
 
-def _struct(tree: exp.Expr) -> dict[str, Any]:
+def _struct(tree: exp.Expr) -> dict[str, object]:
     found = {}
     for item in tree.expressions:
         name = item.alias if isinstance(item, exp.Alias) else item.this.name
@@ -217,7 +217,7 @@ def _struct(tree: exp.Expr) -> dict[str, Any]:
     return found
 
 
-_CONSTANTS: dict[type[exp.Expr], Callable[[exp.Expr], Any]] = {
+_CONSTANTS: dict[type[exp.Expr], Callable[[exp.Expr], object]] = {
     exp.Literal: _literal,
     exp.Null: lambda _: None,
     exp.Boolean: lambda tree: bool(tree.this),
@@ -232,7 +232,7 @@ _CONSTANTS: dict[type[exp.Expr], Callable[[exp.Expr], Any]] = {
 }
 
 
-def _fitted(value: Any, column: Column) -> Any:
+def _fitted(value: object, column: Column) -> object:
     """Returns a constant converted to a column's type; SqlError if that is impossible."""
     if value is None:
         return None
@@ -246,21 +246,21 @@ def _fitted(value: Any, column: Column) -> Any:
         ) from None
 
 
-def _whole(value: Any) -> int:
+def _whole(value: object) -> int:
     number = decimal.Decimal(str(value))
     if isinstance(value, bool) or number != number.to_integral_value():
         raise ValueError(value)
     return int(number)
 
 
-def _truth(value: Any) -> bool:
+def _truth(value: object) -> bool:
     if isinstance(value, bool):
         return value
     return {"true": True, "false": False}[str(value).lower()]
 
 
-def _instance(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
+def _instance(kind: type | tuple[type, ...]) -> Callable[[Any], object]:
+    def check(value: object) -> object:
         if not isinstance(value, kind):
             raise ValueError(value)
         return value
@@ -268,7 +268,7 @@ def _instance(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:
     return check
 
 
-_FITTERS: dict[str, Callable[[Any], Any]] = {
+_FITTERS: dict[str, Callable[[Any], object]] = {
     "STRING": lambda value: _text(value),
     "INT": _whole,
     "BIGINT": _whole,
@@ -293,7 +293,7 @@ SEND_SECONDS = 30.0
 class InsertStatements:
     """INSERT INTO ... VALUES; the first statement creates the producer."""
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, object]) -> None:
         self._settings = settings
         self._producer: Producer | None = None
 

@@ -144,7 +144,7 @@ class PushQuery:
 class _Rows:
     """The rows of a query; `ready` returns whether the next is available without waiting."""
 
-    def __init__(self, rows: Iterator[Row], waiting: "queue.SimpleQueue[Any]") -> None:
+    def __init__(self, rows: Iterator[Row], waiting: "queue.SimpleQueue[object]") -> None:
         self._rows = rows
         self._waiting = waiting
 

@@ -1,7 +1,6 @@
 """SHOW, DESCRIBE, PRINT and EXPLAIN: statements that change nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from barnabas.admin import Admin
 from barnabas.clients.simple import SimpleConsumer
@@ -188,7 +187,7 @@ class ShowStatements:
         catalog: Catalog,
         queries: Queries,
         admin: Admin,
-        settings: Mapping[str, Any],
+        settings: Mapping[str, object],
         relations: Callable[[], Relations],
     ) -> None:
         self._catalog = catalog
@@ -242,7 +241,7 @@ class ShowStatements:
         return TextResult(heading + self._explained(inner.query))
 
     def _explained(self, query: Query) -> str:
-        def output(frame: Any, batch_id: int) -> None:
+        def output(frame: object, batch_id: int) -> None:
             """A placeholder for the query's sink."""
 
         plan = plan_query(query, self._relations())
