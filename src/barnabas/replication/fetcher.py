@@ -355,7 +355,7 @@ class ReplicaFetcher:
         action: Callable[[Partition, FetchedPartition], None],
         answer: FetchedPartition,
     ) -> bool:
-        """Returns whether the log was changed; a failed disk may have ended the following."""
+        """Returns False after an error, which delays the next fetch; a failed disk ends it."""
         try:
             action(followed.partition, answer)
         except TransientDiskError:

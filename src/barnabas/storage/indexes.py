@@ -41,7 +41,7 @@ _TIME_ENTRY_BYTES = TIME_ENTRY.size
 
 
 class _Keys:
-    """The entries as a sequence of one field, for `bisect`."""
+    """One field of all entries as a sequence, for `bisect`."""
 
     __slots__ = ("_count", "_field", "_key", "_read", "_stride")
 

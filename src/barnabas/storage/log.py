@@ -473,7 +473,7 @@ class Log:
         if not expired:
             return 0
         try:
-            # A log has always an active segment: the next append and the log end offset need one.
+            # A log always has an active segment: the next append and the log end offset need one.
             if expired[-1] is self.local.active:
                 self.roll(now_ms)
             for segment in expired:

@@ -54,7 +54,7 @@ class _Entry:
 
 @dataclass(slots=True)
 class CoordinatorDirectory:
-    """Partition -> epoch and state; owned by the loop that owns the shards."""
+    """Leader epoch and state of each partition; owned by the loop that owns the shards."""
 
     _entries: dict[int, _Entry] = field(default_factory=dict)
     _resigned: dict[int, int] = field(default_factory=dict)

@@ -175,8 +175,8 @@ class Reassignments:
         added: dict[int, ReplicaAssignment] = {}
         while True:
             partitions = {**added, **context.assignments[topic]}
-            # The version makes this a compare-and-set: a concurrent CreatePartitions has changed
-            # the node, and its partitions must not be lost.
+            # The write is conditional on the version: CreatePartitions may have changed the node
+            # meanwhile, and its partitions must not be lost.
             data = TopicNode(context.topic_ids[topic], partitions).encode()
             try:
                 (stat,) = await self._epoch_state.fenced.multi(
