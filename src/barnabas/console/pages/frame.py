@@ -56,8 +56,8 @@ _CSS = """
 .console-table td.console-anywhere { overflow-wrap: anywhere; }
 .console-table a, .console-link { color: var(--q-primary); }
 .body--dark .console-table a, .body--dark .console-link { color: #5fc7c7; }
-.body--dark .text-primary { color: #5fc7c7 !important; }
-.body--dark .text-negative { color: #ff8a80 !important; }
+.body--dark .text-primary { --q-primary: #5fc7c7; }
+.body--dark .text-negative { --q-negative: #ff8a80; }
 .body--dark .cm-editor { filter: invert(0.88) hue-rotate(180deg); }
 .q-notification__caption { white-space: pre-wrap; overflow-wrap: anywhere; }
 .console-table td.console-name { overflow-wrap: anywhere; min-width: 160px; }
