@@ -2,6 +2,7 @@
 
 import struct
 import tracemalloc
+from random import Random
 
 import cramjam
 import pytest
@@ -57,6 +58,22 @@ def test_framing():
     assert lz4[:4] == b"\x04\x22\x4d\x18"
     assert lz4[4] & 0x20, "Java's reader refuses linked blocks"
     assert bytes(compress(Codec.ZSTD, DATA))[:4] == b"\x28\xb5\x2f\xfd"
+
+
+@pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 200_000])
+@pytest.mark.parametrize("content", ["text", "random"])
+def test_lz4_blocks_of_every_size(size, content):
+    source = (DATA * (size // len(DATA) + 1)) if content == "text" else Random(1).randbytes(size)
+    data = source[:size]
+    packed = compress(Codec.LZ4, memoryview(data))
+    assert len(packed) <= size + 15 + 4 * (size // 65536), "a block never grows"
+    assert bytes(decompress(Codec.LZ4, packed, size)) == data
+    assert bytes(cramjam.lz4.decompress(packed)) == data
+
+
+def test_the_default_lz4_level_is_the_fast_compressor():
+    assert compress(Codec.LZ4, DATA) == compress(Codec.LZ4, DATA, 9), "9 is Java's default"
+    assert len(compress(Codec.LZ4, DATA, 4)) < len(compress(Codec.LZ4, DATA))
 
 
 def test_equal_input_gives_equal_bytes():

@@ -65,7 +65,13 @@ BATCHING_KEYS = [
         aliases=(Alias("compression.codec"),),
     ),
     ConfigKey("compression.gzip.level", INT, -1, "gzip level.", between(-1, 9)),
-    ConfigKey("compression.lz4.level", INT, 9, "lz4 level.", between(1, 17)),
+    ConfigKey(
+        "compression.lz4.level",
+        INT,
+        9,
+        "lz4 level; 9 is the fast compressor, as in Java.",
+        between(1, 17),
+    ),
     ConfigKey("compression.zstd.level", INT, 3, "zstd level.", between(-131_072, 22)),
 ]
 

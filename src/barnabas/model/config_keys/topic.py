@@ -49,7 +49,7 @@ TOPIC_KEYS = ConfigTable(
             "compression.lz4.level",
             ConfigType.INT,
             9,
-            "lz4 level, when `compression.type` is lz4.",
+            "lz4 level, when `compression.type` is lz4; 9 is the fast compressor, as in Java.",
             between(1, 17),
         ),
         ConfigKey(
