@@ -50,8 +50,23 @@ def _as_bytes(data: BytesLike | None) -> bytes | None:
 
 
 @cython.cfunc
-def _encode_headers(headers: Iterable[tuple[str, BytesLike | None]]) -> list:
-    return [(key.encode("utf-8", "surrogateescape"), _as_bytes(value)) for key, value in headers]
+def _encode_headers(
+    headers: Iterable[tuple[str, BytesLike | str | None]], text: cython.bint
+) -> list:
+    """Returns pairs of bytes; `text` says whether values may be text."""
+    encoded: list = []
+    for key, value in headers:
+        data: object = value.encode() if text and isinstance(value, str) else value
+        encoded.append((_encode_name(key), _as_bytes(data)))
+    return encoded
+
+
+@cython.cfunc
+def _encode_name(key: object) -> bytes:
+    if type(key) is str:
+        name: str = key  # typed: Cython encodes it without the call of a method
+        return name.encode("utf-8", "surrogateescape")
+    return key.encode("utf-8", "surrogateescape")  # type: ignore[attr-defined]
 
 
 @cython.cfunc
@@ -152,7 +167,7 @@ class RecordAppender:
         headers: Iterable[tuple[str, BytesLike | None]] = (),
     ) -> int:
         """Encodes one record; returns its offset delta."""
-        plain = _encode_headers(headers) if headers else None
+        plain = _encode_headers(headers, False) if headers else None
         return self._append(timestamp_ms, _as_bytes(key), _as_bytes(value), plain, _MAX_RECORD)
 
     def append_at(
@@ -176,16 +191,17 @@ class RecordAppender:
         timestamp_ms: cython.longlong,
         key: BytesLike | None,
         value: BytesLike | None,
-        headers: Iterable[tuple[str, BytesLike | None]],
+        headers: Iterable[tuple[str, BytesLike | str | None]],
         limit: cython.Py_ssize_t,
     ) -> cython.int:
         """Appends a record; returns -1 without effect if the batch would exceed `limit` bytes.
 
         The first record is always appended: a record larger than the limit has its own batch.
         Nothing is appended after `take()`. Another thread may call that while headers are encoded,
-        because a garbage collection can let other threads run.
+        because a garbage collection can let other threads run. The headers are those that the
+        application gave to `send()`, so their values may be text.
         """
-        plain = _encode_headers(headers) if headers else None
+        plain = _encode_headers(headers, True) if headers else None
         if self._taken:
             return -1
         if self._count == 0:
@@ -229,7 +245,7 @@ class RecordAppender:
         headers: Iterable[tuple[str, BytesLike | None]] = (),
     ) -> int:
         """Returns the value of `size` after this record."""
-        plain = _encode_headers(headers) if headers else None
+        plain = _encode_headers(headers, False) if headers else None
         body = self._body_size(timestamp_ms, _as_bytes(key), _as_bytes(value), plain)
         return self._size + _varint_size(body) + body
 

@@ -35,7 +35,7 @@ else:
 COMPILED: bool = cython.compiled
 
 BytesLike = bytes | bytearray | memoryview
-Headers = Iterable[tuple[str, BytesLike | None]]
+Headers = Iterable[tuple[str, BytesLike | str | None]]
 NO_HEADERS: list[tuple[str, Any]] = []
 """The headers of records without any; never changed."""
 
@@ -419,8 +419,9 @@ class DirectSender:
 class SendCall(DirectCall):  # type: ignore[misc]
     """A call of `send()` of an asyncio producer; its result is a Delivery.
 
-    It completes without a coroutine if the record has no headers and no timestamp and fits into the
-    open batch of its partition. All others are sent by the coroutine `producer._send()`.
+    It completes without a coroutine if the record has no timestamp, no headers or a list or
+    tuple of them, and fits into the open batch of its partition. All others are sent by the
+    coroutine `producer._send()`.
     """
 
     _producer: DirectSender
@@ -435,14 +436,17 @@ class SendCall(DirectCall):  # type: ignore[misc]
     @cython.ccall
     def _complete(self) -> object:
         producer: DirectSender = self._producer
-        if self._headers or self._timestamp is not None or not producer._state.direct:
+        headers: object = self._headers or NO_HEADERS
+        if not isinstance(headers, (list, tuple)):
+            return None
+        if self._timestamp is not None or not producer._state.direct:
             return None
         try:
             appender: TopicAppender | None = producer._topics.get(self._topic)
             if appender is None:
                 return None
             delivery = appender._append(
-                self._key, self._value, NO_HEADERS, self._partition, None, producer._event_loop
+                self._key, self._value, headers, self._partition, None, producer._event_loop
             )
         except (TypeError, ValueError, AttributeError):
             return None  # The coroutine raises the error again and names the wrong argument.

@@ -1,6 +1,6 @@
 """The blocking producer: `send()` appends in the calling thread, a loop thread sends batches."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -110,7 +110,9 @@ class Producer:
         appender = self._topics.get(topic)
         future = None
         try:
-            pairs = as_headers(headers) if headers else NO_HEADERS
+            pairs: Iterable[tuple[str, Any]] = NO_HEADERS
+            if headers:  # the compiled code takes a list as it is
+                pairs = headers if isinstance(headers, (list, tuple)) else as_headers(headers)
             if timestamp is not None:
                 timestamp = as_timestamp(timestamp)
             if appender is not None and self._core.direct:
@@ -292,7 +294,7 @@ class Producer:
         topic: str,
         value: Any,
         key: Any,
-        headers: list[tuple[str, Any]],
+        headers: Headers,
         where: tuple[int | None, int | None],
     ) -> SendFuture:
         """Sends a record that is not simply appended to an open batch."""
@@ -301,7 +303,7 @@ class Producer:
         if self._core.transaction is not None:
             self._core.transaction.check_open()
         # A new list: an interceptor may change it.
-        record = SentRecord(topic, value, key, headers or [], *where)
+        record = SentRecord(topic, value, key, as_headers(headers), *where)
         record = self._records.intercept(record)
         try:
             sent = self._records.make(record)

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2 as kafka_python_murmur2
 
 from barnabas.clients.producer import _send_hot
-from barnabas.clients.producer.batch import ProducerBatch
+from barnabas.clients.producer.batch import ProducerBatch, build
 from barnabas.model.ids import TopicPartition
+from barnabas.records.batch import parse_header
+from barnabas.records.builder import BatchBuilder
+from barnabas.records.reader import iter_raw
 
 TOPIC_PARTITION = TopicPartition("t", 0)
 
@@ -133,3 +136,27 @@ async def test_an_asyncio_producer_gets_deliveries(appender):
     assert first.get_loop() is loop
     appender.batch_of(0).complete(100, -1, None)
     assert await second == ("t", 0, 101, 11)
+
+
+class Name(str):
+    """A name of a header whose type is a subclass, such as a member of a StrEnum."""
+
+
+@pytest.mark.parametrize("container", [list, tuple])
+def test_headers_are_taken_as_the_application_gave_them(appender, container):
+    text = [(Name("a"), "ä"), ("ö", b"1"), ["c", bytearray(b"2")], ("d", None)]
+    headers = container(text)
+    assert appender.try_send(None, b"v", headers, 0, 1).delta == 0
+    batch = appender.batch_of(0)
+    build(batch, BatchBuilder())
+    (record,) = iter_raw(batch.payload, 0, parse_header(batch.payload))
+    expected = (("a", "ä".encode()), ("ö", b"1"), ("c", b"2"), ("d", None))
+    assert tuple(record.headers) == expected
+    assert headers == container(text), "the list of the application is not changed"
+
+
+@pytest.mark.parametrize("headers", [[(b"a", b"1")], [("a", 1)], [("a",)], [7]])
+def test_wrong_headers_append_nothing(appender, headers):
+    with pytest.raises((TypeError, ValueError, AttributeError)):
+        appender.try_send(None, b"v", headers, 0, 1)
+    assert appender.batch_of(0).record_count == 0
