@@ -7,7 +7,7 @@ is ready when it is full, linger.ms has passed, a thread waits for it, or memory
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from random import randrange
 
@@ -150,10 +150,14 @@ class Accumulator:
             self._used_ms[name] = now
             return appender
 
-    def queue_lengths(self, topic: str, partitions: Sequence[int]) -> list[int]:
-        """Returns the number of queued batches of each partition."""
-        queues = self._queues
-        return [len(queues.get(TopicPartition(topic, number), ())) for number in partitions]
+    def queue_lengths(self, topic: str) -> dict[int, int]:
+        """Returns the number of queued batches of each partition of a topic that has any."""
+        with self._lock:
+            return {
+                topic_partition.partition: len(queue)
+                for topic_partition, queue in self._queues.items()
+                if topic_partition.topic == topic
+            }
 
     def batch_bytes(self, record_size: int) -> int:
         """Returns the memory to reserve for a new batch whose first record has this size."""

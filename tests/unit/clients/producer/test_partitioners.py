@@ -20,7 +20,7 @@ def choose(settings_of):
         lengths = queues or {}
         return PartitionChooser(
             settings_of(**config),
-            lambda topic, numbers: [lengths.get(number, 0) for number in numbers],
+            lambda topic: lengths,
             random.Random(7).randrange,
         )
 
@@ -99,6 +99,18 @@ def test_turns_are_counted_for_each_topic(choose):
         for name, topic in (("a", first), ("b", second))
     ]
     assert set(Counter(used).values()) == {5}
+
+
+def test_long_queues_are_chosen_in_proportion_to_their_weight(choose, topic):
+    chooser = choose(queues={0: 3, 1: 1})
+    found = Counter(chooser.next_sticky("t", topic) for _ in range(12_000))
+    # The weights are 1, 3, 4 and 4.
+    assert [round(found[number] / 1000) for number in range(4)] == [1, 3, 4, 4]
+
+
+def test_a_partition_is_chosen_if_all_queues_are_equally_long(choose, topic):
+    chooser = choose(queues=dict.fromkeys(range(4), 1000))
+    assert {chooser.next_sticky("t", topic) for _ in range(100)} == {0, 1, 2, 3}
 
 
 def test_librdkafkas_partitioners(choose, topic):
