@@ -7,6 +7,10 @@ import pyarrow.parquet as parquet
 import pytest
 from support.console.browser import NARROW
 
+from barnabas import Producer
+
+LONG_TOPIC = 400_000
+"""Records of a search that takes several seconds."""
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
 
@@ -34,6 +38,60 @@ def test_records_are_browsed_searched_and_opened(browser, console, topic_name):
     browser.picture("record")
     browser.click("Copy as CLI")
     browser.shows("barnabas consume ")
+
+
+@pytest.mark.parametrize(
+    ("label", "kind", "query"),
+    [
+        ("Regular expression", "regex", "o{2}-[12]"),
+        ("JSON path", "jsonpath", "$.tags[?(@.n > 0)]"),
+        ("Expression", "expression", 'value["name"] != "foo-0" and key.startswith("k")'),
+    ],
+)
+def test_records_are_searched_by_kind(browser, console, topic_name, label, kind, query):
+    values = [f'{{"name": "foo-{n}", "tags": [{{"n": {n}}}]}}' for n in range(3)]
+    write(console, topic_name, values)
+    browser.open(f"/topics/{topic_name}/records")
+    browser.shows("foo-0")
+    browser.choose("Search by", label)
+    browser.fill("Search for", query)
+    browser.click("Search")
+    browser.shows("2 matches in 3 records")
+    assert "foo-0" not in browser.find('[aria-label="Records"]').text
+    browser.click("Copy as CLI")
+    browser.shows(f"kind={kind}")
+
+
+def test_a_wrong_pattern_is_explained(browser, console, topic_name):
+    write(console, topic_name, ["first"])
+    browser.open(f"/topics/{topic_name}/records")
+    browser.choose("Search by", "Regular expression")
+    browser.fill("Search for", "(")
+    browser.click("Search")
+    browser.shows("Search failed: ")
+    browser.shows("'(' is not a regular expression")
+
+
+def test_a_long_search_shows_its_progress_and_is_cancelled(browser, broker, console, topic_name):
+    write(console, topic_name, ["first"])
+    with Producer({"bootstrap.servers": broker.bootstrap_servers}) as producer:
+        for number in range(LONG_TOPIC):
+            producer.send(topic_name, b'{"n": %d}' % number)
+    browser.open(
+        f"/topics/{topic_name}/records?kind=expression&search=value%5B%22n%22%5D%20%3C%200"
+    )
+    browser.shows("Searching: 0 matches in")
+    browser.click("Cancel")
+    browser.shows("Search cancelled; 0 matches so far")
+
+
+def test_the_link_of_a_record_and_its_bytes(browser, console, topic_name):
+    write(console, topic_name, ["text"])
+    browser.open(f"/topics/{topic_name}/records/0/0")
+    browser.click("Copy link")
+    browser.shows("Link copied")
+    browser.choose("Value format", "Hex")
+    browser.shows("74 65 78 74")
 
 
 def test_a_link_selects_records_from_a_time_on(browser, console, topic_name):

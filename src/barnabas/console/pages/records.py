@@ -276,6 +276,7 @@ class _RecordsPage:
                 with slot:
                     self._show_progress(event)
         except ApiCallError as error:
+            self._status.set_text(f"Search failed: {error_text(error)}")
             with slot:
                 notify_error(error)
         finally:
@@ -333,6 +334,7 @@ class _RecordsPage:
                 self._rows.set_visibility(True)
                 self._status.set_text(f"{count:,} new records; the newest is first")
         except ApiCallError as error:
+            self._status.set_text(f"The live tail has ended: {error_text(error)}")
             with slot:
                 notify_error(error)
 

@@ -94,8 +94,9 @@ def producer(hot):
     return new_producer(hot)
 
 
-async def test_completes_without_suspending(producer):
-    call = producer.send("t", b"v")
+@pytest.mark.parametrize("headers", [(), [("a", b"b")], (("a", b"b"),)])
+async def test_completes_without_suspending(producer, headers):
+    call = producer.send("t", b"v", headers=headers)
     with pytest.raises(StopIteration) as ended:
         call.send(None)
     assert repr(ended.value.value) == "<Delivery t-0 pending>"
@@ -146,14 +147,14 @@ def test_closed_call_does_not_warn_and_does_not_begin(producer):
 @pytest.mark.parametrize(
     "fields",
     [
-        {"headers": [("a", b"b")]},
+        {"headers": iter([("a", b"b")])},
         {"timestamp": 5},
         {"topic": "other"},
         {"partition": 7},
         {"value": object()},
         {"partition": "0"},
     ],
-    ids=["headers", "timestamp", "topic", "partition", "value", "partition type"],
+    ids=["headers of an iterator", "timestamp", "topic", "partition", "value", "partition type"],
 )
 def test_other_records_are_sent_by_the_coroutine(producer, fields):
     fields = {"topic": "t", "value": b"v", **fields}
