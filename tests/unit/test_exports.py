@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 import barnabas
 
 
@@ -24,6 +26,7 @@ def test_an_unknown_name_is_an_attribute_error():
     assert not hasattr(barnabas, "Prodcer")
 
 
-def test_definitions_of_streams_do_not_import_spark():
-    code = "import sys, barnabas.streams; sys.exit('pyspark' in sys.modules)"
+@pytest.mark.parametrize("module", ["barnabas.streams", "barnabas.cli.nouns.pipeline_run"])
+def test_definitions_and_checks_of_pipelines_do_not_import_spark(module):
+    code = f"import sys, {module}; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

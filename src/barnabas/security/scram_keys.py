@@ -40,9 +40,6 @@ class ScramHash:
 
     def salted_password(self, password: str, salt: bytes, iterations: int) -> bytes:
         """Returns `Hi` of the RFC; takes some milliseconds with 4096 iterations."""
-        # Start-up time: its tables are large, and a broker does not need them to start.
-        from barnabas.security.scram_keys import saslprep
-
         prepared = saslprep(password).encode()
         return hashlib.pbkdf2_hmac(self.hash_name, prepared, salt, iterations)
 

@@ -280,9 +280,6 @@ class PipelineRunner:
             return barnabas.spark.session(pipeline.master, app_name=pipeline.name, config=settings)
 
     def _start(self, spark: Any) -> Running:
-        # Start-up time: imports pyspark, which `barnabas pipeline run --check` does not need.
-        from barnabas.streams.pipelines import pipeline_query, start_query
-
         pipeline = self.file.pipeline
         try:
             query = pipeline_query(pipeline, spark)

@@ -20,7 +20,6 @@ from barnabas.spark.pipeline import AVAILABLE_NOW, Pipeline
 from barnabas.spark.pipeline_files import PipelineFile, load
 from barnabas.spark.pipeline_registry import FINISHED, PipelineRegistry
 from barnabas.spark.query_metrics import MetricsServer, QueryFigures, QueryMetrics
-from barnabas.streams.pipelines import PipelineRunner
 
 PLAIN_SECONDS = 10.0
 """Interval of the progress lines when stderr is not a terminal."""
@@ -73,6 +72,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
         return DONE
+    # Start-up time: imports PySpark, which `--check` does not need.
+    from barnabas.streams.pipelines import PipelineRunner
+
     line, stop = ProgressLine(file.pipeline.name, arguments.quiet), threading.Event()
     signals = StopSignals(stop)
 
