@@ -74,6 +74,10 @@ def _turn(side: Side, brokers: int, rate: int) -> Turn:
     arguments = [address, topic, str(rate), str(count)]
     reader = subprocess.Popen([*command, "consume", *arguments], stdout=subprocess.PIPE, text=True)
     before = side.cpu_seconds()
-    subprocess.run([*command, "produce", *arguments], check=True, timeout=120)
+    try:
+        subprocess.run([*command, "produce", *arguments], check=True, timeout=120)
+    except BaseException:
+        reader.kill()
+        raise
     figures: Turn = json.loads(reader.communicate(timeout=60)[0])
     return figures | {"broker CPU": (side.cpu_seconds() - before) / count * 1e6}
