@@ -32,7 +32,7 @@ def guide(cli, cluster):
 
 
 def eventually(look, right):
-    """What `look` finds as soon as it is right; the last try after a minute."""
+    """Calls `look` until its result is right, for a minute at most; returns the last result."""
     for _ in range(600):
         found = look()
         if right(found):

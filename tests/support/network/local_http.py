@@ -37,7 +37,14 @@ def http_server(answer):
         def log_message(self, *args):
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
+    with serving(Pages) as url:
+        yield url
+
+
+@contextlib.contextmanager
+def serving(pages):
+    """Serves with a request handler until the block ends; yields the base URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), pages)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
