@@ -7,8 +7,12 @@ BIN := $(VENV)/bin
 OLD_CLIENT := .venv-librdkafka-2.0
 COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
 # More than the two cores of CI: the tests of clusters, groups and Spark mostly wait.
-WORKERS ?= 3
-CHECKS := check-types check-style check-modules check-generated
+WORKERS ?= 4
+CHECKS := check-types check-style check-modules check-generated check-tests
+
+# Tests start hundreds of processes. Without files of compiled modules each of them compiles the
+# product again: 1.7 s instead of 0.6 s of CPU time for a broker.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup demo test coverage up check $(CHECKS) gen bench bench-quick soak clean
 
@@ -68,6 +72,10 @@ check-generated:
 	$(BIN)/python -m scripts.compatibility --check
 	$(BIN)/python -m scripts.conformance --check
 	$(BIN)/python -m scripts.metrics --check
+
+# Imports all tests: a mistake is found in seconds, and the workers of `make test` start faster.
+check-tests:
+	@found=$$($(BIN)/python -m pytest --collect-only -qq tests 2>&1) || { echo "$$found"; exit 1; }
 
 # Writes JSON and SVG plots to benchmarks/results. BARNABAS_BENCH_PEER=JARS or HOST:PORT adds Kafka.
 bench: setup

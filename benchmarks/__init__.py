@@ -1,1 +1,1 @@
-"""Benchmarks: what was measured, as a ratio to a peer or to the machine's limit in the same run."""
+"""Benchmarks; each figure is also a ratio to a peer, or to the machine's limit, in the same run."""

@@ -1,15 +1,14 @@
 """The broker under load, beside the machine's limit for the same bytes.
 
-Two loads: confluent-kafka, as its users have it, and a raw driver that does as little as a client
-can, so that the broker's share in what is lacking can be told from the client's. At 10 KB, where
-bytes and not records are the limit, machine and drivers take turns for some rounds, each from a
-disk with nothing left to write back and memory that was in use just now, and the best round of
-each counts: a busy moment of the machine hits nobody alone. The CPU figures hold on a busy
-machine too.
+There are two loads: confluent-kafka with its defaults, and a raw driver that does as little as a
+client can. The difference between the two is the cost of the client. With records of 10 KB bytes
+are the limit, not records. There, machine and drivers run in alternating rounds; before each round
+all written data is flushed and the memory is warm. The best round of each counts, so a short load
+of the machine affects all of them in the same way. CPU figures are also valid on a busy machine.
 
-Broker and driver share the cores, so a client's own cost bounds what any broker can reach with
-it: "the cores' limit" is the rate at which the driver, and a broker that costs no more than the
-machine's own socket to file, would keep every core busy.
+Broker and driver share the cores, so the cost of a client limits the rate that any broker can
+reach with it. "The cores' limit" is the rate at which all cores are busy with the driver and with
+a broker that costs no more than copying from the socket to the file.
 """
 
 import json

@@ -74,7 +74,7 @@ class ClientProcesses:
 
 def _write(child: "subprocess.Popen[str]", line: str) -> None:
     assert child.stdin is not None
-    with suppress(BrokenPipeError):  # it has ended: reading its answer fails
+    with suppress(BrokenPipeError):  # it has ended, so reading its output fails
         child.stdin.write(line + "\n")
         child.stdin.flush()
 

@@ -1,8 +1,8 @@
 """Our clients beside confluent-kafka and aiokafka: same broker, same run, 100-byte records.
 
 One partition, one process per driver, drivers one after the other. Each rate is the best of
-`ROUNDS`, taken in turns, so that a busy moment of the machine hits no driver alone. Latencies
-have a comparison of their own (`latency`).
+`ROUNDS`, taken in turns, so that a short load of the machine affects all drivers in the same
+way. `latency` compares latencies.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Three brokers on a real ZooKeeper: what replication costs, and how long fail-over takes.
+"""Three brokers on a real ZooKeeper: the cost of replication, and the duration of a failover.
 
 Everything runs on one machine, so the three replicas share its cores: the ratio of RF 3 to RF 1
-is a lower bound of what three machines give. Sessions last two seconds here; a dead broker is
-noticed when its session has ended.
+is a lower bound of the ratio on three machines. Sessions expire after two seconds here; the
+controller detects a failed broker when its session has expired.
 """
 
 import itertools
@@ -182,7 +182,7 @@ def _led(cluster: Cluster, topic: str, without: int | None = None) -> int:
     try:
         parts = cluster.admin.describe_topic(topic).partitions
     except BrokerError:
-        return 0  # the broker that answered has not heard of the topic yet
+        return 0  # this broker has no metadata of the topic yet
     return sum(part.leader not in (None, without) for part in parts)
 
 

@@ -1,12 +1,13 @@
 """A synchronous acks=all send, ours beside confluent-kafka's, in turns of a tenth of a second.
 
-Both clients live through the whole comparison, each in a process of its own, and take turns: one
-sends a round while the other sleeps. A busy moment of the machine, or of the broker, thus meets
-both alike. The first sends of a round are not counted: caches and the clients' threads have slept.
+Both clients run during the whole comparison, each in a separate process, and take turns: one sends
+a round while the other is idle. A short load of the machine or of the broker thus affects both in
+the same way. The first sends of a round are not counted, because caches are cold and the threads
+of the client were idle.
 
-How long a send takes hangs on who shares a core with whom, so it is measured with the broker on
-one core and the client on another, and as the system's scheduler likes it; the rule is the same
-for both clients. A figure is the median of the rounds' own p50 or p99.
+The latency depends on which processes share a core. It is therefore measured twice: with the broker
+on one core and the client on another, and with the scheduler's own choice. Both clients have the
+same rule. A figure is the median of the p50 or p99 of the rounds.
 """
 
 import json
@@ -64,7 +65,7 @@ def _take_turns(server: BrokerProcess, cores: set[int], arguments: list[str]) ->
 def _client(
     driver: str, server: BrokerProcess, cores: set[int], arguments: list[str]
 ) -> "Iterator[subprocess.Popen[str]]":
-    """A client that sends a round whenever it is told to; its threads inherit its cores."""
+    """A client that sends a round for each line of input; its threads inherit its cores."""
     command = [sys.executable, "-m", "benchmarks.client_drivers", driver, "sync", server.address]
     client = subprocess.Popen(
         [*command, "sync", *arguments],

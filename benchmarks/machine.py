@@ -1,8 +1,9 @@
 """The machine's limit for moving bytes as a broker must: socket to file, and sendfile back.
 
-Two processes over loopback, the largest sensible buffers, no protocol: what is left of this rate
-in a broker's figure is the cost of being a broker. The side that stands for the broker is the
-calling process, whose CPU time is measured too: that tells a cost from a busy machine.
+Two processes exchange bytes over loopback with large buffers and without a protocol. The
+difference between this rate and the rate of a broker is the cost of the broker. The calling process
+has the role of the broker; its CPU time is measured too, because that does not depend on the load
+of the machine.
 """
 
 import multiprocessing

@@ -2,9 +2,16 @@
 
     python -m benchmarks metrics_cost
 
-Both brokers run at the same time. Turns of a second follow one another in the order A B B A, and a
-figure is the median of the ratios of the pairs, with a 95 % interval by resampling: single turns
-scatter by more than the cost. `BARNABAS_BENCH_PAIRS` sets the number of pairs; 0 leaves them out.
+Both brokers run at the same time. Turns of a second follow one another, the next round in the
+opposite order, and a figure is the median of the ratios of the rounds, with a 95 % interval by
+resampling: single turns scatter by more than the cost. `BARNABAS_BENCH_PAIRS` sets the number of
+rounds; 0 leaves them out.
+
+Two processes of the same program differ by some percent, too, and more rounds do not change that.
+Both have the same hash seed, and in each round the broker with the endpoint also has a turn without
+a scrape: the second comparison, within one process, shows the cost of the scrapes alone. Where
+turns scatter by more than 2 %, a fourth kind of turn decides, with `MANY` scrapes in its second:
+its loss divided by `MANY` is the loss by one scrape per second.
 
 The load is that of `raw_driver`, in this process: requests of one record on 20 connections (for
 throughput and the broker's CPU time per request) and on one (for latency), so the broker is the
@@ -37,13 +44,16 @@ from barnabas.testing import Broker
 from benchmarks.raw_driver import Peer, RepeatedRequest, make_topic, produce_frame
 from benchmarks.report import Report
 
-PAIRS = int(os.environ.get("BARNABAS_BENCH_PAIRS", "30"))
+PAIRS = int(os.environ.get("BARNABAS_BENCH_PAIRS", "25"))
 SCRAPED = int(os.environ.get("BARNABAS_BENCH_SCRAPED", "10000"))
 CONNECTIONS = 20
+MANY = 20
 TURN_S = 1.0
 WARM_UP_S = 3.0
 RECORD_BYTES = 100
 _SCRAPES = 3
+_IDLE_SCRAPES = 20
+_IDLE_PERIOD_S = 0.2
 _RESAMPLES = 2000
 _NEW_OBJECTS_BEFORE_COLLECTION = 50_000
 """As the server commands set it."""
@@ -81,6 +91,7 @@ MEASURES = (
 
 
 def run(report: Report) -> None:
+    os.environ.setdefault("PYTHONHASHSEED", "0")  # of the brokers
     if PAIRS:
         compare(report, PAIRS)
     if SCRAPED:
@@ -102,25 +113,38 @@ class Measured:
             command = [sys.executable, "-c", SCRAPER, str(port)]
             self._scraper = subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
 
-    def turn(self, seconds: float = TURN_S) -> Turn:
-        self._scrape()
+    def turn(self, seconds: float = TURN_S, *, scrapes: int = 1) -> Turn:
+        """Measures the load; a broker with an endpoint is scraped in both kinds of load."""
+        self._scrape(scrapes)
         cpu, begin = _cpu_ns(self._pid), time.perf_counter()
         served = self._load.run(seconds)
         took = time.perf_counter() - begin
         cpu = _cpu_ns(self._pid) - cpu
         self._load.drain()
-        self._scrape()
+        self._scrape(scrapes)
         found = self._latencies(seconds)
         p50, p99 = (found[int(len(found) * share)] for share in (0.5, 0.99))
         return Turn(served / took, cpu / served / 1000, p50 * 1e6, p99 * 1e6)
+
+    def scrape_cpu_ms(self) -> float:
+        """Returns the CPU time of one scrape: an idle broker with scrapes minus one without."""
+        used = []
+        for scrapes in (0, 1):
+            cpu = _cpu_ns(self._pid)
+            for _ in range(_IDLE_SCRAPES):
+                self._scrape(scrapes)
+                threading.Event().wait(_IDLE_PERIOD_S)
+            used.append(_cpu_ns(self._pid) - cpu)
+        return (used[1] - used[0]) / _IDLE_SCRAPES / 1e6
 
     def close(self) -> None:
         if self._scraper is not None:
             self._scraper.communicate()  # ends with its input
 
-    def _scrape(self) -> None:
+    def _scrape(self, times: int) -> None:
+        """Lets the scraper read the metrics, one time after the other."""
         if self._scraper is not None and self._scraper.stdin is not None:
-            self._scraper.stdin.write("\n")
+            self._scraper.stdin.write("\n" * times)
             self._scraper.stdin.flush()
 
     def _latencies(self, seconds: float) -> list[float]:
@@ -160,26 +184,61 @@ def broker(*, http: bool) -> Iterator[Measured]:
             process.terminate()
 
 
-def compare(report: Report, pairs: int) -> None:
-    """Measures two brokers in alternating order; reports medians and ratios of the pairs."""
+def compare(report: Report, rounds: int) -> None:
+    """Measures two brokers in alternating order; reports medians and ratios of the rounds."""
     without: list[Turn] = []
     scraped: list[Turn] = []
+    not_scraped: list[Turn] = []
+    many: list[Turn] = []
     with broker(http=False) as plain, broker(http=True) as served:
         for measured in (plain, served):
             measured.turn(WARM_UP_S)
-        for number in range(pairs):
-            order = [(plain, without), (served, scraped)]
-            for measured, turns in order if number % 2 else reversed(order):
-                turns.append(measured.turn())
+        kinds = (
+            (plain, 0, without),
+            (served, 1, scraped),
+            (served, 0, not_scraped),
+            (served, MANY, many),
+        )
+        for number in range(rounds):
+            for measured, scrapes, turns in kinds if number % 2 else reversed(kinds):
+                turns.append(measured.turn(scrapes=scrapes))
+        cpu_ms = served.scrape_cpu_ms()
+    report_ratios(report, "without HTTP", without, scraped)
+    report_ratios(report, "same broker, not scraped", not_scraped, scraped)
+    report_loss(report, not_scraped, many)
+    report.add("CPU of a scrape", cpu_ms, "ms")
+    share = cpu_ms / 10  # one each second
+    report.add("CPU of scrapes each second, share of a core", share, "%", goal="<= 2")
+
+
+def report_ratios(
+    report: Report, beside: str, before: Sequence[Turn], after: Sequence[Turn]
+) -> None:
     for name, unit, field, goal in MEASURES:
-        before, after = ([getattr(turn, field) for turn in turns] for turns in (without, scraped))
-        ratios = [b / a for a, b in zip(before, after, strict=True)]
+        a, b = ([getattr(turn, field) for turn in turns] for turns in (before, after))
+        ratios = [second / first for first, second in zip(a, b, strict=True)]
         low, high = interval(ratios)
-        report.add(f"{name}: without HTTP", median(before), unit)
-        more = {"beside": "without HTTP", "ratio": median(ratios), "goal": goal}
-        report.add(f"{name}: scraped", median(after), unit, **more)
-        report.add(f"{name}: ratio, 2.5 % quantile", low, "")
-        report.add(f"{name}: ratio, 97.5 % quantile", high, "")
+        report.add(f"{name}: {beside}", median(a), unit)
+        more = {"beside": beside, "ratio": median(ratios), "goal": goal}
+        report.add(f"{name}: scraped, beside {beside}", median(b), unit, **more)
+        report.add(f"{name}: ratio to {beside}, 2.5 % quantile", low, "")
+        report.add(f"{name}: ratio to {beside}, 97.5 % quantile", high, "")
+
+
+def report_loss(report: Report, before: Sequence[Turn], many: Sequence[Turn]) -> None:
+    """Reports what one scrape each second costs, from turns with `MANY` scrapes a second."""
+    for name, _, field, goal in MEASURES[:2]:
+        pairs = zip(before, many, strict=True)
+        ratios = [getattr(second, field) / getattr(first, field) for first, second in pairs]
+        sign = -1 if goal.startswith(">") else 1
+        loss, *bounds = (
+            sign * 100 * (value - 1) / MANY for value in (median(ratios), *interval(ratios))
+        )
+        what = f"{name}: loss by one scrape each second"
+        report.add(f"{name}: ratio with {MANY} scrapes each second", median(ratios), "")
+        report.add(what, loss, "%", goal="<= 2")
+        report.add(f"{what}, 2.5 % quantile", min(bounds), "%")
+        report.add(f"{what}, 97.5 % quantile", max(bounds), "%")
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:

@@ -1,7 +1,7 @@
-"""The least that a client can do: batches made beforehand, answers hardly looked at.
+"""A client that does as little as possible: prepared batches, responses mostly not decoded.
 
-What a broker's figure under this load lacks of the machine's limit is the broker's own cost; the
-rest of what it lacks under a real client is that client's. Run as a process of its own:
+The difference between a rate under this load and the machine's limit is the cost of the broker. A
+real client that is slower than this driver adds its own cost. It runs as a separate process:
 
 `python -m benchmarks.raw_driver produce|consume ADDRESS TOPIC COUNT SIZE` prints JSON. The modes
 `requests` and `fetches` keep COUNT connections busy with a request for one record of SIZE bytes
@@ -225,7 +225,7 @@ def consume(address: str, topic: str, count: int, size: int) -> Figures:
     first = 0
     seen, begin, cpu = 0, 0.0, 0.0
     for end in _fetched(peer, topic):
-        if not seen:  # the first answer pays for what is set up once, as in the other drivers
+        if not seen:  # the first response includes the set-up, as in the other drivers
             begin, cpu, first = time.perf_counter(), time.process_time(), end
         seen = end
         if seen >= count:

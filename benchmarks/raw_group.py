@@ -6,6 +6,7 @@ from typing import Any
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import Uuid
+from barnabas.wire.api_keys import response_class
 from barnabas.wire.coordinator_records import encode_versioned
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
 from barnabas.wire.message import Message
@@ -28,7 +29,6 @@ from barnabas.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from barnabas.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from barnabas.wire.registry import response_class
 
 SESSION_MS = 45_000
 
@@ -158,7 +158,7 @@ class ConsumerMember:
         return sum(len(one.partitions) for one in self.owned)
 
     async def heartbeat(self) -> None:
-        """One heartbeat; takes on whatever is assigned, gives up whatever is not."""
+        """Sends one heartbeat; adopts the assignment in the response."""
         request = ConsumerGroupHeartbeatRequest(self._group, self._name, self._epoch)
         if self._epoch == 0:
             request.rebalance_timeout_ms = 60_000

@@ -108,7 +108,7 @@ def peers() -> dict[str, tuple[float, float]]:
 
 
 def report_batches() -> None:
-    """What the broker pays per batch: the checksum, and little beside it."""
+    """The cost of a batch for the broker: mostly the checksum."""
     print("\nper batch, broker path:          header + crc     crc alone")
     for size in (16, 128, 1024):
         count = size * 1024 // 107

@@ -1,13 +1,14 @@
 """Spark on a topic, `local[2]`, 100-byte values; every figure beside its ceiling in the same run.
 
-Two ceilings: the same data source with Arrow batches from memory (`spark_ceiling`), for what
-fetching and producing cost; Spark's rate source into `noop`, for what a micro-batch costs that has
-nothing to do. With Spark's own Kafka connector in `BARNABAS_SPARK_KAFKA_JARS` (paths of its jars,
-separated by commas) the connector runs on the same topic, in the same session, in turns with ours.
+There are two ceilings: the same data source with Arrow batches from memory (`spark_ceiling`), which
+shows the cost of fetching and producing, and Spark's rate source into `noop`, which shows the cost
+of an empty micro-batch. With Spark's own Kafka connector in `BARNABAS_SPARK_KAFKA_JARS` (paths of
+its jars, separated by commas) the connector runs on the same topic, in the same session, in turns
+with ours.
 
-One rule for all: rounds in turns, the first ones (a JVM that still compiles) not counted; a figure
-is the median of its rounds, a ratio that of two medians. What is written goes to memory that was
-in use just now (`warm_memory`), for everybody.
+All sides run in alternating rounds. The first rounds, in which the JVM still compiles, do not
+count. A figure is the median of its rounds, a ratio that of two medians. All written data goes to
+memory that was used recently (`warm_memory`).
 """
 
 import contextlib
@@ -117,7 +118,7 @@ class Rounds:
 def _in_turns(
     bench: "Bench", measure: Measure, kinds: list[str], rounds: tuple[int, int]
 ) -> dict[str, Rounds]:
-    """Warm-ups and rounds; who goes first changes with every round."""
+    """Warm-ups and rounds; the order of the sides changes with every round."""
     found = {kind: Rounds() for kind in kinds}
     warm_ups, counted = rounds
     for turn in range(warm_ups + counted):

@@ -1,8 +1,8 @@
-"""The ceiling of a Python source and sink in Spark: rows that cost nothing to get or to keep.
+"""The highest rate of a Python source and sink in Spark: rows without any fetch or write.
 
 `format("prepared")` has the columns of `format("barnabas")` and yields one Arrow batch, made once
-per process, again and again; as a sink it takes Arrow batches and drops them. What is missing to
-its rates is what fetching, decoding, encoding and producing cost.
+per process, repeatedly; as a sink it receives Arrow batches and drops them. The difference to its
+rates is the cost of fetching, decoding, encoding and producing.
 """
 
 import functools
@@ -40,7 +40,7 @@ def key_of(number: int) -> bytes:
 
 @functools.cache
 def prepared_batch() -> pa.RecordBatch:
-    """What a fetch decodes to, all columns."""
+    """All columns of a decoded fetch."""
     freeze_imports()
     count = BATCH_ROWS
     return pa.RecordBatch.from_arrays(

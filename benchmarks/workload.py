@@ -45,7 +45,7 @@ class Workload:
 
     @property
     def name(self) -> str:
-        """The cell: what differs from a plain load of one process on one partition."""
+        """The cell: its differences from a plain load of one process on one partition."""
         parts = [self.operation, f"{self.size} B"]
         parts += [part for part in (self.content, self.codec) if part not in ("plain", "none")]
         parts += [f"{self.partitions} partitions"] if self.partitions > 1 else []

@@ -12,11 +12,15 @@ def emit_struct(lines: Lines, struct: StructDecl) -> None:
         _emit_members(lines, struct)
 
 
-def emit_message(lines: Lines, message: MessageDecl) -> None:
-    """Writes the class of a request, a response or a record."""
+def emit_message(lines: Lines, message: MessageDecl, response: str | None) -> None:
+    """Writes the class of a request, a response or a record.
+
+    `response` is the class of the response to a request, None for other messages.
+    """
     lines.add()
     lines.add()
-    with lines.indented(f"class {message.body.name}(Message):"):
+    base = "Message" if response is None else f'Request["{response}"]'
+    with lines.indented(f"class {message.body.name}({base}):"):
         _emit_members(lines, message.body, _message_facts(message))
 
 

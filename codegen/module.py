@@ -44,13 +44,19 @@ def render(schema: Schema) -> str:
     for struct in schema.structs.values():
         emit_struct(classes, struct)
     for message in schema.messages:
-        emit_message(classes, message)
+        emit_message(classes, message, _response_of(schema, message))
     decoder = DecodeEmitter(functions, formats)
     encoder = EncodeEmitter(functions, formats)
     for message in schema.messages:
         _emit_tables(tables, schema, message, decoder, encoder)
     body = "\n".join([*classes.text, *functions.text, "", "", *tables.text])
     return "\n".join([*_head(schema), *_imports(body, formats), *_formats(formats), body, ""])
+
+
+def _response_of(schema: Schema, message: MessageDecl) -> str | None:
+    if message.kind != "request":
+        return None
+    return next((other.body.name for other in schema.messages if other.kind == "response"), None)
 
 
 def _emit_tables(
@@ -90,7 +96,7 @@ def _imports(body: str, formats: Formats) -> list[str]:
     ids = [name for name in ("ZERO_UUID", "Uuid") if name in words]
     if ids:
         lines.append(f"from barnabas.model.ids import {', '.join(ids)}")
-    bases = [name for name in ("FieldSpecs", "Message", "WireStruct") if name in words]
+    bases = [name for name in ("FieldSpecs", "Message", "Request", "WireStruct") if name in words]
     lines.append(f"from barnabas.wire.message import {', '.join(bases)}")
     used = [name for name in _PRIMITIVES if name in words]
     lines.append("from barnabas.wire.primitives import (")

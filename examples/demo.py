@@ -1,10 +1,10 @@
-"""End to end on the embedded default: a broker, a producer, a Spark pipeline, and the proof.
+"""End to end on the embedded default: a broker, a producer, a Spark pipeline, and a check.
 
 Users of a small social network get messages, likes and comments. A producer writes one event per
 notification, a few of them broken. Spark reads the topic, sets the broken ones aside in a
 dead-letter topic, counts the others per user and minute, and writes the counts to a topic and to a
 SQLite table, all exactly once. The table on the terminal grows while it runs. At the end everything
-is compared with what the producer knows. It stops by itself and leaves nothing running.
+is compared with the events that the producer sent. The demo then stops all its processes.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ Table = Counter[tuple[str, str]]
 
 @dataclass
 class Sent:
-    """What the producer knows, to compare with at the end."""
+    """Counts of the sent events, for the comparison at the end."""
 
     counts: Table = field(default_factory=Counter)
     broken: list[bytes] = field(default_factory=list)
@@ -84,7 +84,7 @@ def run(broker: Broker, spark: Any, place: Path) -> int:
 
 
 def start_pipeline(spark: Any, address: str, database: Path, place: Path) -> Any:
-    """One query: decode, count, write; what does not decode the source itself sets aside."""
+    """One query: decode, count, write; the source sends undecodable records to dead letters."""
     from pyspark.sql import functions as f
 
     kafka = {"kafka.bootstrap.servers": address}

@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 from barnabas.broker.handlers import HANDLERS
-from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.registry import request_class
+from barnabas.wire.api_keys import ApiKey, request_class
 from scripts.generated_page import table, write_or_check
 
 PAGE = Path("COMPATIBILITY.md")

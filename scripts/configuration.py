@@ -108,7 +108,7 @@ def _meaning(key: ConfigKey) -> str:
 
 
 def constraint(key: ConfigKey) -> str:
-    """What the validator says to values that cannot be right."""
+    """Error texts of the validator for invalid values."""
     return "; ".join(dict.fromkeys(_complaints(key)))
 
 

@@ -74,7 +74,7 @@ Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints curre
 5. Look closer while it runs: log levels of an area, the requests of clients, and the audit log:
 
    ```
-   kafka-configs --bootstrap-server localhost:9092 --alter --entity-type broker-loggers \\
+   barnabas kafka-configs --bootstrap-server localhost:9092 --alter --entity-type broker-loggers \\
      --entity-name 1001 --add-config barnabas.request=DEBUG  # the broker_id of /status
    barnabas consume audit --follow     # with audit.log=all and audit.log.topic=audit
    ```
@@ -91,7 +91,7 @@ metrics every `client.telemetry.interval.ms`, until there is a `client-metrics` 
 the resources decide:
 
 ```
-kafka-configs --bootstrap-server localhost:9092 --alter --entity-type client-metrics \\
+barnabas kafka-configs --bootstrap-server localhost:9092 --alter --entity-type client-metrics \\
   --entity-name orders --add-config 'interval.ms=10000,match=[client_id=orders-.*],metrics=[*]'
 ```
 
@@ -147,7 +147,7 @@ NOT_SERVED = [
         "There are no thread pools; use `process_cpu_seconds_total` and the loop's lag.",
     ),
     (
-        "ThrottleTimeMs by request; byte-rate and request-time of quotas",
+        "ThrottleTimeMs by request; byte-rate, request-time and exempt-throttle-time of quotas",
         "Throttle times are served by quota (`kafka_server_produce_throttle_time` and others); "
         "rates follow from the byte counters.",
     ),
@@ -182,7 +182,8 @@ NOT_SERVED = [
         "The cleaner has no thread of its own that could end; disabled partitions are counted.",
     ),
     (
-        "successful-authentication-total, ExpiredConnectionsKilledCount",
+        "successful-authentication-total, ExpiredConnectionsKilledCount, "
+        "expired-connections-killed-count",
         "Failed logins are in `barnabas_refused_connections_total` by reason and in the audit log.",
     ),
     (
@@ -208,7 +209,8 @@ NOT_SERVED = [
         "RemoteDeleteErrorsPerSec, RemoteDeleteLagBytes, RemoteDeleteLagSegments, "
         "BuildRemoteLogAuxStateRequestsPerSec, BuildRemoteLogAuxStateErrorsPerSec, "
         "RemoteLogSizeComputationTime, RemoteLogSizeBytes, RemoteLogMetadataCount, "
-        "DelayedRemoteFetchMetrics, RemoteStorageThreadPool, RemoteLogManager",
+        "DelayedRemoteFetchMetrics, DelayedRemoteListOffsetsMetrics, RemoteStorageThreadPool, "
+        "RemoteLogManager",
         "There is no tiered storage.",
     ),
     (
@@ -224,6 +226,31 @@ NOT_SERVED = [
         "MigratingZkBrokerCount, ZkMigrationState, ZkWriteBehindLag, ZkWriteSnapshotTimeMs, "
         "ZkWriteDeltaTimeMs",
         "There is no migration from ZooKeeper to KRaft.",
+    ),
+    (
+        "remainingLogsToRecover, remainingSegmentsToRecover",
+        "A broker that recovers its logs logs the progress, and `/readyz` answers 503; the metrics "
+        "are served when it has started.",
+    ),
+    (
+        "ElectionFromEligibleLeaderReplicasPerSec",
+        "There are no eligible leader replicas (KIP-966); a leader comes from the ISR.",
+    ),
+    (
+        "thread-idle-ratio-avg, event-queue-size, event-queue-time-ms, event-processing-time-ms, "
+        "event-purgatory-time-ms, batch-linger-time-ms, batch-flush-time-ms, batch-flush-rate of "
+        "the group coordinator",
+        "The coordinator works on the broker's loop and appends at once, without threads, queue or "
+        "batches. `kafka_network_requestmetrics_localtimems` and `_remotetimems` of JoinGroup, "
+        "OffsetCommit and the others have its times.",
+    ),
+    (
+        "consumer-group-count by state",
+        '`kafka_server_group_coordinator_metrics_group_count{protocol="consumer"}`, by state.',
+    ),
+    (
+        "streams-group-count, streams-group-rebalance-rate, streams-group-rebalance-count",
+        "There are no streams groups.",
     ),
     ("Share group metrics", "There are no share groups."),
     ("JVM metrics", "There is no JVM; `process_*` describes the process."),

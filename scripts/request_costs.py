@@ -36,12 +36,11 @@ from barnabas.broker.request_limits import SPARE_ELEMENTS, SPARE_ELEMENTS_BY_API
 from barnabas.model.records import Codec
 from barnabas.records.batch import write_crc
 from barnabas.records.builder import build_batch
-from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.api_keys import ApiKey, request_class
 from barnabas.wire.headers import RequestHeader, encode_request
 from barnabas.wire.message import Message, WireStruct
 from barnabas.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from barnabas.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from barnabas.wire.registry import request_class
 
 PAGE = Path("docs/promises.md")
 BEGIN, END = "<!-- begin: scripts.request_costs -->", "<!-- end: scripts.request_costs -->"
@@ -360,7 +359,7 @@ async def exchange(port: int, frame: bytes) -> str:
 
 
 class Client:
-    """Sends requests from a thread of its own, so that the broker's loop does nothing else."""
+    """Sends requests from a separate thread, so that the broker's loop does nothing else."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -6,6 +6,7 @@ the `broker` fixture against another cluster.
 
 import itertools
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ _numbers = itertools.count()
 SHORT_LIFE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIFE)
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIFE)
+
+# A shell script starts background processes with SIGINT ignored, and children inherit that: no
+# program that a test starts would end by Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Hypothesis' time limits fail tests on a busy machine; no test asserts a wall-clock time.
 settings.register_profile("barnabas", deadline=None, suppress_health_check=[HealthCheck.too_slow])

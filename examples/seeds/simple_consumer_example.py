@@ -1,4 +1,4 @@
-"""KafkaSimpleExampleConsumer: reads one partition by offset, and finds a new leader by itself.
+"""KafkaSimpleExampleConsumer: reads one partition by offset; finds a new leader after a failure.
 
 python examples/seeds/simple_consumer_example.py [port] [topic]
 """
@@ -70,7 +70,7 @@ class KafkaSimpleExampleConsumer:
     def find_leader(
         self, seed_brokers: list[str], port: int, topic: str, partition: int
     ) -> str | None:
-        """host:port of the leader; asks one seed broker after the other."""
+        """Returns host:port of the leader; sends the request to one seed broker after the other."""
         for host in seed_brokers:
             try:
                 with self.connect([f"{host}:{port}"], LEADER_LOOKUP_CLIENT_ID) as lookup:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from barnabas.admin import Admin
     from barnabas.clients.connector import ConsumerConnector
     from barnabas.clients.core.cluster_metadata import PartitionMetadata
-    from barnabas.clients.core.graceful import graceful
+    from barnabas.clients.core.exit_hooks import graceful
     from barnabas.clients.core.serialization import Deserializer, SerializationError, Serializer
     from barnabas.clients.group import Consumer
     from barnabas.clients.producer import Producer, SendFuture
@@ -61,7 +61,7 @@ _HOMES = {
     "SimpleConsumer": "barnabas.clients.simple",
     "TopicPartition": "barnabas.model.ids",
     "WakeupError": "barnabas.model.errors",
-    "graceful": "barnabas.clients.core.graceful",
+    "graceful": "barnabas.clients.core.exit_hooks",
 }
 
 __all__ = [

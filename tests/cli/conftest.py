@@ -11,7 +11,7 @@ from barnabas.cli.main import main
 
 
 class Ran(NamedTuple):
-    """What a command line did."""
+    """The result of a command line."""
 
     code: int
     out: str

@@ -78,7 +78,7 @@ def test_the_noun(cli, world, form):
 
 
 def test_a_right_that_is_missing_is_named(cli):
-    """The rule is in force: whoever is not a super user may do nothing without one."""
+    """The authorizer is active: users without an ACL, except super users, may do nothing."""
     with Broker({"authorizer.class.name": AUTHORIZER, "super.users": "User:root"}) as strict:
         ran = cli("topics", "create", "new", servers=strict.bootstrap_servers)
         assert ran.code == 1

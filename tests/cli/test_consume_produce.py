@@ -1,6 +1,8 @@
 """Consume by every word of the offset grammar, filters and formats; produce in every way."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -108,6 +110,28 @@ def produce(cli, broker, topic_name):
         ]
 
     return run
+
+
+def test_consume_ends_when_its_reader_is_gone(broker, ten):
+    command = [sys.executable, "-m", "barnabas", "consume", ten, "--format", "raw"]
+    with subprocess.Popen(
+        [*command, "-b", broker.bootstrap_servers], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"0\n"
+        process.stdout.close()
+        assert process.wait(60) == 0
+
+
+def test_produce_names_the_line(cli, broker, ten):
+    ran = cli("produce", ten, "-K", ":", servers=broker.bootstrap_servers, stdin=b"k:v\nnokey\n")
+    assert (ran.code, ran.err) == (
+        2,
+        "barnabas produce: line 2: no key separator ':' in 'nokey'\n",
+    )
+    arguments = ("produce", ten, "--format", "json")
+    ran = cli(*arguments, servers=broker.bootstrap_servers, stdin=b'{"value": "x"}\n{\n')
+    assert ran.code == 1
+    assert "line 2: b'{' is not JSON" in ran.err
 
 
 def test_produce_lines(produce):

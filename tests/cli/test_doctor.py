@@ -16,7 +16,7 @@ pytestmark = pytest.mark.integration
 
 @contextlib.contextmanager
 def served_by(answer):
-    """A port where `answer(connection)` deals with each connection."""
+    """A port whose connections `answer(connection)` handles."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve():
@@ -152,7 +152,7 @@ def test_a_wrong_password(at):
 
 
 def test_a_broker_that_wants_a_login(cli, broker):
-    """It answers ApiVersions and closes on anything else before a login."""
+    """It responds to ApiVersions; any other request before a login closes the connection."""
     failure = broker.fail("METADATA", None, times=None)
     try:
         found = trouble(cli("doctor", "--format", "json", servers=broker.bootstrap_servers))

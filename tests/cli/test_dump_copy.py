@@ -99,7 +99,7 @@ def test_copy_of_a_part(cli, broker, source):
     assert [r.value for r in broker.records(target)] == [b"plain"]
 
 
-def test_copy_onto_itself_is_refused(cli, broker, source):
+def test_copy_onto_itself_is_rejected(cli, broker, source):
     ran = cli("topics", "copy", source, source, servers=broker.bootstrap_servers)
     assert (ran.code, ran.out) == (2, "")
     assert "same topic" in ran.err

@@ -1,4 +1,4 @@
-"""What each command prints, as a table and as JSON, to the letter.
+"""The exact output of each command, as a table and as JSON.
 
 The expected texts are in golden/; UPDATE_GOLDEN=1 writes them anew after a wanted change.
 """
@@ -123,7 +123,7 @@ def test_segment(cli, world, form):
 @pytest.mark.parametrize("form", ["table", "json"])
 @pytest.mark.parametrize("verb", ["produce", "consume"])
 def test_figures(cli, broker, topic_name, verb, form):
-    """What is measured is never the same: the columns and the keys are."""
+    """Measured values differ between runs; columns and keys do not."""
     broker.topic(topic_name)
     broker.produce(topic_name, "a")
     words = (

@@ -19,7 +19,9 @@ def start(*arguments):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 0)]
+)
 def test_a_broker_from_a_properties_file(tmp_path, number, code):
     file = tmp_path / "server.properties"
     file.write_text(f"# a broker\nlisteners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/data\n")
@@ -32,6 +34,21 @@ def test_a_broker_from_a_properties_file(tmp_path, number, code):
         process.send_signal(number)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (code, "")
+
+
+def test_a_broker_under_nohup_survives_the_end_of_the_terminal(tmp_path):
+    broker = [sys.executable, "-m", "barnabas.cli.main", "up", "--port", "0"]
+    command = ["nohup", *broker, "--data-dir", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = process.stdout.readline().removeprefix("listening on ").strip()
+        process.send_signal(signal.SIGHUP)
+        with Admin({"bootstrap.servers": address}) as admin:
+            admin.create_topic("t")
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 def test_kafka_server_start(tmp_path):

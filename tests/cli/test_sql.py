@@ -10,8 +10,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from barnabas.cli.nouns.sql_script import Printer
-from barnabas.cli.nouns.sql_shell import candidates, run_shell
+from barnabas.cli.nouns.sql_script import Printer, candidates, run_shell
 from barnabas.streams.sql.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.engine.results import StreamResult, TableResult, TextResult

@@ -24,7 +24,7 @@ def hostile(broker, topic_name):
     }
     with Consumer(settings) as consumer:
         consumer.subscribe([topic_name])
-        assert consumer.poll(20)
+        assert consumer.poll(60)
         consumer.commit()
         yield topic_name, group
 

@@ -229,7 +229,7 @@ def test_reassignment_is_proposed(cli, broker, five, tmp_path):
     assert [item["replicas"] for item in proposed["partitions"]] == [[broker_id]] * 2
 
 
-def test_what_has_no_effect_is_said(cli, broker, five):
+def test_options_without_effect_print_a_warning(cli, broker, five):
     servers = ("--bootstrap-server", broker.bootstrap_servers)
     ran = cli("kafka-get-offsets", *servers, "--topic", five, "--offsets", "1")
     assert ran.lines == [f"{five}:0:5", f"{five}:1:0"]

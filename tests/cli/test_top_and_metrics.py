@@ -52,6 +52,23 @@ def test_top_as_json_is_one_document_per_screen(cli, measured, lagging):
     assert first["brokers"][0]["controller"] is True
 
 
+def test_a_group_that_never_committed_has_no_known_lag(cli, measured, lagging):
+    """It was shown with the lag 0, as if it had read all records."""
+    topic, _ = lagging
+    group = f"silent-{topic}"
+    settings = {"group.id": group, "enable.auto.commit": False}
+    with Consumer({"bootstrap.servers": measured.bootstrap_servers, **settings}) as consumer:
+        consumer.subscribe([topic])
+        consumer.wait_for_assignment(60)
+        arguments = ("top", "--count", 1, "--interval", 0.1)
+        ran = cli(*arguments, "--format", "json", servers=measured.bootstrap_servers)
+        text = cli(*arguments, servers=measured.bootstrap_servers)
+    (row,) = (row for row in json.loads(ran.out)["groups"] if row["group"] == group)
+    assert (row["members"], row["lag"], row["eta_seconds"]) == (1, None, None)
+    (line,) = (line.split() for line in text.lines if line.startswith(group))
+    assert (line[3], line[5]) == ("-", "-")
+
+
 def test_top_shows_the_pipelines_of_this_machine(cli, measured, tmp_path, monkeypatch):
     monkeypatch.setenv("BARNABAS_STATE_DIR", str(tmp_path))
     arguments = ("top", "--count", 1, "--interval", 0.1)
@@ -83,7 +100,7 @@ def test_a_screen_fits_into_the_terminal(width, height):
         assert sum(line.startswith("t") for line in lines) == 15
 
 
-def test_top_refuses_an_interval_of_zero(cli, measured):
+def test_top_rejects_an_interval_of_zero(cli, measured):
     ran = cli("top", "--interval", 0, servers=measured.bootstrap_servers)
     assert (ran.code, ran.out) == (2, "")
     assert "--interval 0" in ran.err
@@ -95,6 +112,11 @@ def test_metrics_show_prints_matching_samples(cli, measured, lagging):
     ran = cli("metrics", "show", "messagesin", "--url", url, "--format", "json")
     rows = json.loads(ran.out)
     assert {"topic=" + topic: 10}.items() <= {r["labels"]: r["value"] for r in rows}.items()
+
+
+def test_metrics_show_says_that_nothing_matches(cli, measured):
+    ran = cli("metrics", "show", "lagg", "--url", measured.http_url, "--format", "json")
+    assert (ran.code, json.loads(ran.out), ran.err) == (0, [], "no metric matches 'lagg'\n")
 
 
 def test_metrics_show_finds_labels_and_any_case_and_keeps_small_numbers(cli, measured, lagging):

@@ -47,7 +47,7 @@ class World:
         member.shutdown()
 
     def offsets(self, group):
-        """What is committed in Kafka."""
+        """The offsets committed in Kafka."""
         found = self.broker.admin.list_group_offsets([group])[group]
         return {place.partition: at.offset for place, at in found.items()}
 

@@ -1,4 +1,4 @@
-"""Runs under the old client's own interpreter: transactions and a group, told as JSON."""
+"""Runs under the old client's interpreter: transactions and a group; prints JSON."""
 
 import json
 import sys

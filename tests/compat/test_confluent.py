@@ -88,7 +88,7 @@ def test_topics_partitions_and_configs_by_the_admin_client(broker, topic_name):
     assert configs["retention.ms"].value == "1234567"
     assert configs["cleanup.policy"].value == "delete"
     admin.delete_topics([topic_name])[topic_name].result(60)
-    assert topic_name not in admin.list_topics(timeout=10).topics
+    assert topic_name not in admin.list_topics(timeout=60).topics
 
 
 def test_records_are_deleted_up_to_an_offset(broker, topic_name, records):

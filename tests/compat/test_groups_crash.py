@@ -34,7 +34,7 @@ SETTINGS = {
 
 
 class Member:
-    """One member process; `owned` and `read` follow what it tells."""
+    """One member process; `owned` and `read` are updated from its output."""
 
     def __init__(self, library, broker, group, topic, settings):
         command = [sys.executable, str(Path(foreign_member.__file__)), library]
@@ -57,7 +57,7 @@ class Member:
                 self.read.add((int(words[0]), int(words[1])))
 
     def end(self, number):
-        """Send a signal and wait; what a dead member owned is nobody's."""
+        """Send a signal and wait; a killed member owns no partitions."""
         if self._process.poll() is None:
             self._process.send_signal(number)
         try:

@@ -1,4 +1,4 @@
-"""Java's clients on groups and transactions get the answers that Apache Kafka gives them.
+"""Java's clients with groups and transactions get the same responses as from Apache Kafka.
 
 The answers below are Apache Kafka 4.1's to the same program. Its clients are not on PyPI: name
 the directory with their jars in BARNABAS_KAFKA_JARS (kafka-clients 4.1, slf4j) to run this.

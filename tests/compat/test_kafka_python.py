@@ -12,7 +12,7 @@ pytestmark = pytest.mark.compat
 
 @pytest.fixture(autouse=True)
 def leaked_sockets():
-    """kafka-python leaves sockets to the garbage collector: collect them where nobody minds."""
+    """kafka-python leaves sockets to the garbage collector: collect them outside the tests."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

@@ -20,7 +20,7 @@ def kcat(broker, *arguments, text=None):
         input=text,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr

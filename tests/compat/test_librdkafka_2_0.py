@@ -37,6 +37,6 @@ def test_every_byte_comes_back(broker, topic_name, codec, idempotent):
 
 
 def stored_codec(broker, topic):
-    """What is on disk: this client silently stops compressing when it mistrusts a broker."""
+    """Reads the log: this client stops compressing without an error for some brokers."""
     segment = broker.data_dir / f"{topic}-0" / f"{0:020d}.log"
     return parse_header(segment.read_bytes()).codec

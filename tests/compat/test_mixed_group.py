@@ -1,4 +1,4 @@
-"""One group of four client libraries: the same division whoever leads, and no rebalance loop."""
+"""One group of four client libraries: the same assignment with each leader, no rebalance loop."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""Transactions of aiokafka: what is committed is seen, what is aborted is not."""
+"""Transactions of aiokafka: committed records are read, aborted ones are not."""
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition

@@ -1,4 +1,4 @@
-"""Transactions of kafka-python: what is committed is seen, what is aborted is not."""
+"""Transactions of kafka-python: committed records are read, aborted ones are not."""
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer

@@ -1,4 +1,4 @@
-"""Two codecs of other people as judges: bytes equal theirs, and each side reads the other's."""
+"""Two foreign codecs as oracles: the bytes are equal, and each side reads the other's."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

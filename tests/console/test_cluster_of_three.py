@@ -77,7 +77,7 @@ def page(chromium, three_console):
 def old_group(three, shop):
     """A group of the ZooKeeper consumer, without members."""
     client = KazooClient(three.zookeeper_connect)
-    client.start(timeout=30)
+    client.start(timeout=60)
     client.create("/consumers/old-reports/offsets/orders/0", b"7", makepath=True)
     yield "old-reports"
     client.stop()
@@ -88,7 +88,7 @@ def test_the_overview_names_zookeeper_and_three_brokers(page, three):
     page.open("/")
     page.shows(f"ZooKeeper at {three.zookeeper_connect}")
     page.shows("No problems found")
-    assert len(page.driver.find_elements("css selector", "main tbody tr")) == 3
+    page.has("main tbody tr", 3)
 
 
 def test_partitions_are_drawn_over_the_brokers(page):

@@ -83,7 +83,7 @@ def test_the_tabs_fit_narrow_windows(browser, tab):
     browser.resize(NARROW)
     browser.open(f"/cluster?tab={tab}")
     browser.shows("Key")
-    assert browser.overflow() <= 0
+    browser.fits()
     browser.picture(f"cluster-{tab.lower()}-narrow")
 
 

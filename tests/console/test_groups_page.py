@@ -59,7 +59,7 @@ def test_a_group_page_fits_narrow_windows(browser, group):
     browser.open(f"/groups/{name}")
     browser.shows("Lag in time")
     browser.picture("group-narrow")
-    assert browser.overflow() <= 0
+    browser.fits()
 
 
 def test_offsets_are_reset_after_a_preview(browser, group, admin):

@@ -56,13 +56,13 @@ def test_users_of_a_provider_log_in_with_their_roles(oidc_page, provider):
     assert "Create topic" not in page.text
 
 
-def test_a_login_that_the_provider_refuses_is_explained(oidc_page, provider):
+def test_a_login_that_the_provider_rejects_is_explained(oidc_page, provider):
     page = oidc_page
     provider.refuse = True
     page.driver.get(page.base_url + "/topics")
     page.wait(lambda: page.driver.current_url.startswith(provider.url))
     page.link("Log in as ada")
-    page.shows("the provider refused the login: the code has expired")
+    page.shows("the provider rejected the login: the code has expired")
     page.picture("login-oidc-refused")
     page.errors()  # the browser reports the status 403
 

@@ -17,10 +17,10 @@ def test_the_overview_in_a_narrow_window_and_in_the_dark(browser):
     browser.click("Switch between dark and light")
     browser.wait(lambda: browser.driver.find_elements("css selector", "body.body--dark"))
     browser.shows("Brokers")
-    assert browser.overflow() <= 0
+    browser.fits()
     browser.picture("overview-narrow-dark")
     browser.open("/topics")
-    assert browser.driver.find_elements("css selector", "body.body--dark")  # kept in a cookie
+    browser.has("body.body--dark")  # kept in a cookie
     browser.driver.delete_all_cookies()
 
 
@@ -46,8 +46,10 @@ def test_the_first_stop_of_the_keyboard_skips_the_navigation(browser):
     browser.open("/topics")
     body = browser.driver.find_element("css selector", "body")
     body.send_keys("\ue004")  # Tab
-    active = browser.driver.switch_to.active_element
-    assert active.text == "Skip to the contents"
-    active.send_keys("\ue007", "\ue004")  # Enter, Tab
-    focused = browser.driver.switch_to.active_element.text
-    assert "Create topic" in focused
+    browser.wait(lambda: focused(browser) == "Skip to the contents")
+    browser.driver.switch_to.active_element.send_keys("\ue007", "\ue004")  # Enter, Tab
+    browser.wait(lambda: "Create topic" in focused(browser))
+
+
+def focused(browser):
+    return browser.driver.switch_to.active_element.text

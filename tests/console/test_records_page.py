@@ -127,7 +127,7 @@ def test_the_records_fit_narrow_windows(browser, console, topic_name):
     browser.open(f"/topics/{topic_name}/records")
     browser.shows("1 of about 1 record in 1 partition")
     browser.picture("records-narrow")
-    assert browser.overflow() <= 0
+    browser.fits()
 
 
 def values_of(console, topic):

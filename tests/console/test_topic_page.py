@@ -36,7 +36,7 @@ def test_partitions_groups_and_records_over_time(browser, topic):
     browser.wait(lambda: browser.driver.find_elements("css selector", "main canvas"))
     browser.picture("topic-partitions")
     browser.resize(NARROW)
-    assert browser.overflow() <= 0
+    browser.fits()
     browser.picture("topic-narrow")
 
 

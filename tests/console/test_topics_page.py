@@ -26,7 +26,7 @@ def test_the_list_of_topics_fits_narrow_windows(browser, admin, topic_name):
     browser.open("/topics")
     browser.shows("Create topic")
     browser.picture("topics-narrow")
-    assert browser.overflow() <= 0
+    browser.fits()
 
 
 def test_a_wrong_field_and_an_error_of_the_cluster_are_shown(browser):

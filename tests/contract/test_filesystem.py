@@ -1,4 +1,4 @@
-"""What every `FileSystem` must do; run against the real one and the one in memory."""
+"""The contract of `FileSystem`; run against the real one and the one in memory."""
 
 import errno
 from pathlib import Path
@@ -25,7 +25,7 @@ def write(fs: FileSystem, path: Path, data: bytes) -> None:
     fs.open(path, create=True).pwrite(data, 0)
 
 
-def test_what_is_written_is_read(fs, root):
+def test_written_bytes_are_read_back(fs, root):
     file = fs.open(root / "a", create=True)
     file.pwrite(b"hello world", 0)
     file.pwrite(memoryview(bytearray(b"WORLD")), 6)
@@ -84,6 +84,13 @@ def test_making_a_directory_again_is_fine(fs, root):
     fs.make_dirs(root / "d")
     fs.make_dirs(root / "d")
     assert fs.list_dir(root / "d") == []
+
+
+def test_a_directory_is_not_made_in_place_of_a_file(fs, root):
+    write(fs, root / "f", b"kept")
+    with pytest.raises(NotADirectoryError, match="Not a directory"):
+        fs.make_dirs(root / "f")
+    assert fs.list_dir(root) == ["f"]
 
 
 def test_rename_replaces_and_open_files_stay_good(fs, root):

@@ -1,4 +1,4 @@
-"""What every metadata tree must do, run on the embedded tree and on a real ZooKeeper."""
+"""The contract of a metadata tree, run on the embedded tree and on a real ZooKeeper."""
 
 import asyncio
 import contextlib
@@ -9,6 +9,7 @@ from support.cluster.zookeeper import expire_session
 
 from barnabas.runtime.clock import SystemClock
 from barnabas.zk.kazoo_tree import connect
+from barnabas.zk.recipes import delete_ephemeral
 from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.tree import (
     BadVersionError,
@@ -102,7 +103,7 @@ async def event_of(queue: asyncio.Queue) -> WatchEvent:
 
 
 async def settle(tree) -> None:
-    """Wait until whatever watch events are due have been delivered.
+    """Wait until all pending watch events have been delivered.
 
     ZooKeeper sends them before its next response. The time is for the client's threads, which hand
     them to the loop; tests that expect no event have no condition to wait for.
@@ -287,7 +288,7 @@ async def test_multi_does_all_and_answers_per_operation(tree):
     assert await tree.exists("/old") is None
 
 
-async def test_multi_does_nothing_when_one_is_refused(tree):
+async def test_multi_does_nothing_when_one_is_rejected(tree):
     await tree.create("/a")
     ops = [CreateOp("/b"), SetOp("/a", b"1", 0), CheckOp("/a", 0), CreateOp("/c")]
     with pytest.raises(MultiError) as caught:
@@ -330,7 +331,7 @@ async def test_multi_creates_a_whole_branch(tree):
         (DeleteOp("/a", 7), BadVersionError),
     ],
 )
-async def test_multi_error_says_why(tree, op, error):
+async def test_multi_error_names_the_reason(tree, op, error):
     await tree.ensure_path("/a/b")
     with pytest.raises(MultiError) as caught:
         await tree.multi([CheckOp("/a", 0), op])
@@ -348,7 +349,7 @@ async def test_concurrent_compare_and_set_has_one_winner(sessions):
     assert won[0].version == 1
 
 
-async def test_oversized_data_is_refused_before_it_is_sent(tree):
+async def test_oversized_data_is_rejected_before_it_is_sent(tree):
     with pytest.raises(NodeTooLargeError):
         await tree.create("/a", b"x" * 1_000_001)
     with pytest.raises(MultiError) as caught:
@@ -358,7 +359,7 @@ async def test_oversized_data_is_refused_before_it_is_sent(tree):
     assert tree.state is SessionState.CONNECTED
 
 
-async def test_closed_session_refuses_everything(sessions):
+async def test_closed_session_rejects_everything(sessions):
     tree = await sessions()
     states = []
     tree.add_session_listener(states.append)
@@ -411,3 +412,24 @@ async def test_a_branch_made_and_grown_can_be_deleted_in_one_multi(tree):
     assert await tree.exists("/a") is None
     await tree.multi([CreateOp("/a"), CreateOp("/a/b"), *leaves_first[1:], CreateOp("/a", b"x")])
     assert await tree.children("/a") == []
+
+
+async def test_the_stat_of_a_parent_has_the_number_of_the_next_sequential_node(sessions):
+    tree = await sessions()
+    await tree.create("/q")
+    for _ in range(3):
+        await tree.delete(await tree.create("/q/n-", sequential=True))
+    await tree.create("/q/stays")
+    stat = await tree.exists("/q")
+    created = await tree.create("/q/n-", sequential=True)
+    assert created == f"/q/n-{stat.next_sequence:010d}"
+
+
+async def test_only_the_ephemeral_node_of_a_known_session_is_deleted(sessions):
+    former, other, tree = [await sessions() for _ in range(3)]
+    await tree.create("/e")
+    await former.create("/e/n", ephemeral=True)
+    assert not await delete_ephemeral(tree, "/e/n", {other.session_id})
+    assert await delete_ephemeral(tree, "/e/n", {former.session_id})
+    assert await tree.children("/e") == []
+    assert await delete_ephemeral(tree, "/e/n", {former.session_id})

@@ -1,4 +1,4 @@
-"""Single frames that are not what they claim, over real sockets, and what the log says of them.
+"""Single invalid frames over real sockets, and the log lines about them.
 
 Mutated frames by the hundred thousand: test_hostile_frames.py.
 """
@@ -46,7 +46,7 @@ async def broker(tmp_path):
         (struct.pack(">ihhi", 8, 77, 0, 1), "unsupported"),
     ],
 )
-async def test_one_line_says_why(broker, caplog, data, reason):
+async def test_one_line_names_the_reason(broker, caplog, data, reason):
     peer = await WirePeer.connect(broker.port)
     peer.writer.write(data)
     assert await peer.is_closed()
@@ -72,7 +72,7 @@ async def test_a_claim_of_memory_is_not_memory(broker):
         await peer.close()
 
 
-async def test_many_tags_and_counts_are_refused_before_they_are_built(broker):
+async def test_many_tags_and_counts_are_rejected_before_they_are_built(broker):
     """Two bytes each, a million of them: an amplification of a hundred times, if kept."""
     header = struct.pack(">hhih", 18, 3, 1, -1)
     count = 2_000_000

@@ -1,6 +1,6 @@
 """The controller killed while topics are created or partitions are moved.
 
-Each topic is there whole, or not at all; moves go on under the next controller.
+Each topic exists completely or not at all; moves continue under the next controller.
 """
 
 import threading

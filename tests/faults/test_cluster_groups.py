@@ -1,4 +1,4 @@
-"""Groups whose coordinator is killed: members go on, every record is read, commits stay."""
+"""Groups whose coordinator is killed: members continue, every record is read, commits stay."""
 
 import threading
 
@@ -49,14 +49,14 @@ def committed(cluster, topic):
     topic_partitions = [confluent_kafka.TopicPartition(topic, p) for p in range(PARTITIONS)]
     found = {
         topic_partition.partition: topic_partition.offset
-        for topic_partition in consumer.committed(topic_partitions, timeout=20)
+        for topic_partition in consumer.committed(topic_partitions, timeout=60)
     }
     consumer.close()
     return found
 
 
 class Reader(threading.Thread):
-    """One member; commits what it has read, and tries again when that fails for a while."""
+    """One member; commits the records it has read, and retries after transient errors."""
 
     def __init__(self, cluster, topic, protocol):
         super().__init__(name="reader", daemon=True)

@@ -40,7 +40,7 @@ def test_transactions_are_whole_across_fail_over(cluster, topic_name):
     print(f"transactions: {len(writer.committed)} committed, {writer.aborted} aborted")
 
 
-def test_follower_refuses_a_transactional_batch_as_not_leader(cluster, topic_name):
+def test_follower_rejects_a_transactional_batch_as_not_leader(cluster, topic_name):
     """With INVALID_TXN_STATE, clients abort and do not look for the new leader.
 
     A broker that lost its session while it was suspended or had no CPU time is such a follower.
@@ -54,7 +54,7 @@ def test_follower_refuses_a_transactional_batch_as_not_leader(cluster, topic_nam
 
 
 async def codes_of_brokers(cluster, topic):
-    """The error with which each broker answers the first batch of a transaction; leader last."""
+    """The error of each broker for the first batch of a transaction; the leader is last."""
     leader = leader_of(cluster, topic)
     peers = {n: await WirePeer.connect(broker.port) for n, broker in cluster.brokers.items()}
     try:

@@ -54,7 +54,7 @@ class Stream:
 
 
 def double_owners(members):
-    """Partitions that two members hold by what their listeners were told."""
+    """Partitions that two members own, according to the calls of their listeners."""
     held = Counter()
     for member in members:
         mine = set()

@@ -1,4 +1,4 @@
-"""What a broker knows of groups and transactions after it stopped, or was killed, and came back.
+"""Groups and transactions of a broker after a stop or a kill and a restart.
 
 Every history runs twice: over a clean stop and over SIGKILL of a broker process.
 """
@@ -122,7 +122,7 @@ async def test_members_go_on_without_a_rebalance(world):
 
 
 async def test_static_members_keep_their_place(world):
-    """KAFKA-10284: which member id an instance has must be stored before it is told."""
+    """KAFKA-10284: the member id of an instance must be stored before it is sent."""
     _, generation = await alone(world.peer, instance="i")
     joined = await join(world.peer, instance="i")
     assert joined.generation_id == generation

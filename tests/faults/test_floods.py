@@ -140,7 +140,7 @@ async def join_is_refused(peer):
 
 
 async def test_members_of_a_group(broker):
-    """`group.max.bytes`: members that do not fit are refused, whatever their number.
+    """`group.max.bytes`: members that do not fit are rejected, however few they are.
 
     They join one after the other: requests that arrive together have buffers of their own.
     """

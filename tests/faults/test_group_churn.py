@@ -1,9 +1,10 @@
-"""Members of a group come, go and are killed while records flow.
+"""Members of a group join, leave and are killed while records are produced and read.
 
-Every record is read at least once, no partition has two owners in one generation, and what was
-committed does not go back within one. Across generations a partition has two owners at the same
-moment only when the group had given up the earlier one: a member that is not heard of for its
-session time-out is taken for dead, and if it lives it learns so only from its next heartbeat.
+Every record is read at least once, no partition has two owners in one generation, and a committed
+offset never decreases within a generation. Two members of different generations may own a partition
+at the same time only if the group had removed the earlier one: the group removes a member that
+sends no heartbeat during its session timeout, and a member that still runs detects this only by the
+response to its next heartbeat.
 """
 
 import itertools
@@ -74,7 +75,7 @@ class Removals(logging.Handler):
 
 
 class Ownership(NamedTuple):
-    """From the moment a member heard of its partition to the moment it gave it up or died."""
+    """The time from the assignment of a partition to its revocation or the end of the member."""
 
     partition: int
     start: float
@@ -143,7 +144,7 @@ class Churn:
         self.gone.append(member)
 
     def hang(self):
-        """Stop a member for longer than its session: it will believe in what it has lost."""
+        """Stop a member for longer than its session: it still uses the lost partitions."""
         member = self.running[0]
         member.process.send_signal(signal.SIGSTOP)
         threading.Timer(HANG_SECONDS, member.process.send_signal, [signal.SIGCONT]).start()
@@ -211,7 +212,7 @@ def check_single_ownership(members):
 
 
 def check_no_overlap(members, removals):
-    """Nobody owns what another one has not given up, unless the group gave up that one first."""
+    """No member owns a partition of another member, unless the group removed that one first."""
     found = [member.ownerships() for member in members]
     assert [stray for _, stray in found if stray] == [], "read without owning"
     ordered = sorted(one for owned, _ in found for one in owned)

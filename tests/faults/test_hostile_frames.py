@@ -178,7 +178,7 @@ async def test_mutated_frames_of_every_api(broker):
 
 
 def problems(log):
-    """Tracebacks and errors in a broker's log, with what comes before them."""
+    """Tracebacks and errors in a broker's log, with the lines before them."""
     lines = log.splitlines()
     bad = [n for n, line in enumerate(lines) if "Traceback" in line or " ERROR " in line]
     return ["\n".join(lines[max(n - 2, 0) : n + 25]) for n in bad[:5]]

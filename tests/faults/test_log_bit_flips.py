@@ -76,7 +76,7 @@ def test_every_bit(caplog):
     assert sorted(unseen) == sorted(epochs + jumps)
 
 
-def test_what_is_not_seen_of_an_epoch_leaves_the_records_alone():
+def test_a_changed_leader_epoch_keeps_the_records():
     position, _ = BATCHES[3]
     log = recovered(flipped((position + 15) * 8))
     assert contents(log) == WRITTEN

@@ -1,8 +1,8 @@
 """A crash after every file-system call of every operation that changes files, and a second crash
 after every call of the recovery from the first.
 
-Whatever the point: what was acknowledged and not deleted is there, what was deleted stays deleted,
-and recovering twice gives what recovering once gives.
+After each crash, acknowledged records that were not deleted exist, deleted records stay deleted,
+and a second recovery has the same result as the first.
 """
 
 import logging

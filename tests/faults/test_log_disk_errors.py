@@ -40,7 +40,7 @@ def accepted(log: Log, value: bytes, **options) -> bool:
     return True
 
 
-def test_a_full_disk_refuses_the_append_and_loses_nothing():
+def test_a_full_disk_rejects_the_append_and_loses_nothing():
     world = World()
     put(world.log, (b"a", b"1"))
     acknowledged = contents(world.log)
@@ -136,7 +136,7 @@ def test_the_other_directories_go_on():
     assert not fs.exists(Path("/one/.kafka_cleanshutdown"))
 
 
-def test_a_second_broker_is_refused(tmp_path):
+def test_a_second_broker_is_rejected(tmp_path):
     first = LogManager(OsFileSystem(), [tmp_path], SystemClock())
     first.start()
     second = LogManager(OsFileSystem(), [tmp_path], SystemClock())

@@ -24,7 +24,7 @@ def _quiet(caplog):
 
 
 class Story:
-    """Random work on one log, and what it must have left."""
+    """Random operations on one log, and the expected contents."""
 
     def __init__(self, seed: int, **config: str) -> None:
         self.dice = Random(seed)
@@ -81,7 +81,7 @@ class Story:
 
 
 @pytest.mark.parametrize("part", range(4))
-def test_what_survives_is_a_beginning(part):
+def test_a_prefix_of_the_log_survives(part):
     for seed in range(part, SEEDS, 4):
         story = Story(seed)
         for _ in range(2):

@@ -1,7 +1,7 @@
 """The end of a log cut at every byte, with zeros, garbage or old bytes behind the cut.
 
-Whatever the tail looks like after a kill, the log must end behind its last whole batch, lose
-nothing before, and derive the same indexes, epochs and producers as a log that never had a tail.
+After recovery from any such end, the log must end after its last whole batch, must have every batch
+before it, and must have the same indexes, epochs and producers as a log without a damaged end.
 """
 
 from random import Random

@@ -24,7 +24,7 @@ from barnabas.admin import NewTopic
 from barnabas.broker.app import Broker
 from barnabas.broker.broker_process import BrokerProcess
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.dispatch import SLOW_REQUEST_NS
+from barnabas.broker.loop_watch import SLOW_REQUEST_NS
 from scripts.request_costs import Meter
 
 OWN = "healthy"

@@ -1,8 +1,7 @@
 """A crash, a power loss or a disk error at every file-system call of a move between directories.
 
-Whatever the point: the next start finds the partition once, with everything that was in its log,
-and the move can go on to its end. A disk error besides leaves a log that can be written to, or
-takes its directory offline.
+After each of them, the next start finds the partition once, with all records of its log, and the
+move can be completed. After a disk error the log is writable, or its directory is offline.
 """
 
 import contextlib
@@ -101,7 +100,7 @@ def calls_of(prepare: Callable[[], MoveWorld], operate: Operation) -> int:
 
 
 def check(world: MoveWorld, *, appended: bool = False) -> None:
-    """The partition is there once and whole, and a move can be finished."""
+    """The partition exists once and completely, and a move can be finished."""
     found = contents(world.log)
     assert found[: len(BASE)] == BASE
     assert [key for _, key, _ in found[len(BASE) :]] in ([], [b"after"])

@@ -49,7 +49,7 @@ def limited_broker(tmp_path):
 
 
 def send(address, api, version, body):
-    """Send one request; give the answer's first bytes, or b"" when the connection is closed."""
+    """Send one request; return the first bytes of the response, or b"" after a close."""
     with socket.create_connection(address, timeout=60) as sock:
         head = struct.pack(">hhih", api, version, 1, -1)
         try:

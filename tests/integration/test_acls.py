@@ -184,7 +184,7 @@ def test_administration(root, alice, topic):
 
 
 def test_rules_are_kept(broker, root, alice, topic):
-    """What a rule says is the same after a restart, and in Kafka's words in the tree."""
+    """An ACL is the same after a restart, and the tree has it in Kafka's format."""
     allow(root, Operation.READ, TOPIC, topic)
     allow(root, Operation.DESCRIBE_CONFIGS, TOPIC, topic[:5], prefixed=True)
     chosen = AclFilter(principal="User:alice")
@@ -194,7 +194,7 @@ def test_rules_are_kept(broker, root, alice, topic):
 
 
 def delivery_errors(confluent_kafka, config, topic):
-    """What confluent-kafka says of one record."""
+    """The delivery result of one record, from confluent-kafka."""
     errors = []
     producer = confluent_kafka.Producer({**config, "message.timeout.ms": 20_000})
     producer.produce(topic, b"v", on_delivery=lambda error, _: errors.append(error))

@@ -82,7 +82,7 @@ def code_of(results, item):
 
 
 def until(condition, seconds=60):
-    """Wait for a change to be seen by the broker that is asked: Kafka's brokers learn it later."""
+    """Wait until the broker that serves the request has a change: Kafka's brokers get it later."""
     pause, result = threading.Event(), condition()
     for _ in range(int(seconds / 0.05)):
         if result:
@@ -202,7 +202,7 @@ def test_lists_grow_and_shrink(admin, topic):
     assert policy().synonyms
 
 
-def test_bad_settings_are_refused_one_by_one(admin, topic):
+def test_bad_settings_are_rejected_one_by_one(admin, topic):
     good, bad = ConfigResource.topic(topic), ConfigResource.topic(unique_name("missing"))
     changes = {"retention.ms": "1"}
     results = admin.alter_configs({good: {"no.such.key": "1"}, bad: changes})

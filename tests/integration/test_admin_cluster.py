@@ -1,4 +1,4 @@
-"""The admin client with three brokers: whoever is asked, the right one answers."""
+"""The admin client with three brokers: each request reaches the right broker."""
 
 import pytest
 from support.cluster.workload import wait_until

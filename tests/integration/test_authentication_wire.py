@@ -1,4 +1,4 @@
-"""A SASL listener by the byte: what is served before authentication, and how failures end."""
+"""A SASL listener on the wire: requests before authentication, and the end of failed logins."""
 
 import asyncio
 import base64
@@ -173,7 +173,7 @@ SCRAM_SETTINGS = {
 
 
 async def scram_challenge(connect, broker, user):
-    """Salt and iteration count that the broker answers before anything is proved."""
+    """Salt and iteration count that the broker sends before the client has authenticated."""
     peer = await connect(broker, broker.ports["SASL_PLAINTEXT"])
     await shake(peer, "SCRAM-SHA-256")
     answer = await log_in(peer, f"n,,n={user},r=nonce".encode())

@@ -62,7 +62,7 @@ async def test_no_creation_when_the_broker_does_not(start, connect):
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "x" * 250, "é"])
-async def test_a_bad_name_is_refused(peer, name):
+async def test_a_bad_name_is_rejected(peer, name):
     response = await metadata(peer, name)
     assert ErrorCode(response.topics[0].error_code) is ErrorCode.INVALID_TOPIC_EXCEPTION
     created = await create(peer, CreatableTopic(name, 1, 1))
@@ -164,7 +164,7 @@ async def test_a_topic_created_anew_is_empty_and_has_another_id(peer, version):
         ),
     ],
 )
-async def test_what_cannot_be_created(peer, topic, expected):
+async def test_invalid_topics_are_not_created(peer, topic, expected):
     await create_topic(peer, "there")
     await create_topic(peer, "a.b")
     assert ErrorCode((await create(peer, topic)).error_code) is expected
@@ -346,7 +346,7 @@ async def test_resources_that_are_not_there(peer):
     assert ErrorCode(strange.error_code) is ErrorCode.INVALID_REQUEST
 
 
-async def test_create_topics_of_too_many_partitions_is_refused_as_a_whole(peer):
+async def test_create_topics_of_too_many_partitions_is_rejected_as_a_whole(peer):
     topics = [CreatableTopic(f"t{number}", 1, 1) for number in range(10_001)]
     request = CreateTopicsRequest(topics, timeout_ms=10_000, validate_only=True)
     answer = await peer.call(request, 7, timeout=60)

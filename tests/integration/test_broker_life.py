@@ -46,7 +46,7 @@ async def test_everything_survives_a_restart(start, connect):
     assert again > producer_id
 
 
-async def test_a_second_broker_on_the_same_directory_refuses(start):
+async def test_a_second_broker_on_the_same_directory_does_not_start(start):
     await start()
     with pytest.raises(LogDirLockedError):
         await start()
@@ -59,7 +59,7 @@ async def test_a_taken_port_is_an_error_and_leaves_nothing_behind(start, tmp_pat
     await start(directory=tmp_path / "other")
 
 
-async def test_another_cluster_id_is_refused(start):
+async def test_another_cluster_id_is_rejected(start):
     with pytest.raises(ConfigError, match=r"cluster\.id"):
         await start({"cluster.id": "somebody-elses"})
 
@@ -71,7 +71,7 @@ async def test_stopping_answers_those_who_wait(start, connect):
     correlation = peer.send(fetch_request("t", 0, max_wait_ms=30_000), 11)
     await until(lambda: len(broker.services.fetch_purgatory) == 1)
     stopping = asyncio.create_task(broker.stop())
-    response = await peer.receive(1, 11, correlation, timeout=20)
+    response = await peer.receive(1, 11, correlation, timeout=60)
     assert response.responses[0].partitions[0].error_code == 0
     await asyncio.wait_for(stopping, 20)
     assert await peer.is_closed()
@@ -162,7 +162,7 @@ def test_up_says_which_port_is_taken_and_what_to_do(tmp_path):
 
 
 @pytest.mark.parametrize("options", [["-X", "num.partition=1"], ["-X", "x"], ["--port", "70000"]])
-def test_up_refuses_bad_options(tmp_path, options):
+def test_up_rejects_bad_options(tmp_path, options):
     with up("--data-dir", tmp_path, *options) as process:
         _, complaint = process.communicate(timeout=60)
     assert process.returncode == 2

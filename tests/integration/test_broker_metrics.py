@@ -72,6 +72,8 @@ def test_records_and_requests(broker):
         "kafka_network_requestmetrics_responsesendtimems_count",
     ):
         rises(broker, before, name, request="Fetch")
+        rises(broker, before, name, request="FetchConsumer")
+        assert not Scrape(broker.http_url)(name, request="FetchFollower")
     rises(broker, before, "kafka_network_requestmetrics_requests_total", request="Produce")
     assert now("kafka_log_log_size", topic=topic) > 3000
     assert now("kafka_log_log_numlogsegments", topic=topic) > 1
@@ -284,3 +286,6 @@ def test_coordinators_report_the_time_of_loading():
             "kafka_server_transaction_coordinator_metrics_partition_load_time_count",
         ):
             wait_for_metric(broker.http_url, name, lambda count: count >= 1)
+        name = "kafka_server_group_coordinator_metrics_num_partitions"
+        assert Scrape(broker.http_url)(name, state="active") == 1
+        assert Scrape(broker.http_url)(name, state="loading") == 0

@@ -145,7 +145,7 @@ async def test_pipelined_requests_are_answered_in_order(peer):
         assert response.responses[0].partition_responses[0].base_offset == number
 
 
-async def test_a_topic_recompresses_when_it_says_so(peer):
+async def test_a_topic_with_compression_type_recompresses(peer):
     await create_topic(peer, "t", compression_type="lz4")
     await produce(peer, "t", batch(b"x" * 1000, b"y" * 1000))
     answer = await fetch(peer, "t", 0)
@@ -260,7 +260,7 @@ async def test_an_incremental_session_tells_only_news(peer):
     assert ErrorCode(unknown.error_code) is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-async def test_an_unknown_topic_id_is_said(peer):
+async def test_an_unknown_topic_id_is_reported(peer):
     answer = (await peer.call(fetch_request("", 0), 13)).responses[0].partitions[0]
     assert ErrorCode(answer.error_code) is ErrorCode.UNKNOWN_TOPIC_ID
 

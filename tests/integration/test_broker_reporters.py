@@ -11,7 +11,7 @@ from support.network.otlp_collector import otlp_collector
 
 from barnabas import TopicPartition
 from barnabas.admin import Admin, ConfigResource
-from barnabas.broker.metrics.otlp import decode_metrics
+from barnabas.broker.metrics.client_telemetry import decode_metrics
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.testing import Broker
 

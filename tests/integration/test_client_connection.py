@@ -20,12 +20,12 @@ async def ask(broker, stop):
         broker.stop()
     answers, answered = [], asyncio.Event()
 
-    def on_answer(answer, error):
+    def on_response(answer, error):
         answers.append((answer, error))
         answered.set()
 
     try:
-        connection.ask(MetadataRequest([]), on_answer)
+        connection.submit_with_callback(MetadataRequest([]), on_response)
         await asyncio.wait_for(answered.wait(), 30)
         await asyncio.sleep(0)  # the transport reports a lost connection too: no second call
     finally:

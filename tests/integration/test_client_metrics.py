@@ -11,7 +11,7 @@ from support.network.otlp_collector import otlp_collector
 import barnabas.aio
 from barnabas import Admin, BarnabasError, ConfigError, Consumer, LocalError, Producer
 from barnabas.admin import ConfigResource
-from barnabas.broker.metrics.otlp import decode_metrics
+from barnabas.broker.metrics.client_telemetry import decode_metrics
 from barnabas.model.ids import TopicPartition
 from barnabas.testing import Broker
 

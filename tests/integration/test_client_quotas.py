@@ -1,4 +1,4 @@
-"""Quotas in force: who is over a limit is told to wait, and is not listened to meanwhile."""
+"""Active quotas: a client above a limit gets a throttle time, and its connection is muted."""
 
 import asyncio
 
@@ -105,7 +105,7 @@ async def test_a_client_that_takes_too_much_time_waits(peer):
 
 
 async def test_an_address_that_connects_too_often_is_turned_away(start, connect):
-    """Measured over ten seconds, as by default: no test is so slow that the excess is gone."""
+    """Measured over ten seconds, as by default, so that the excess remains in a slow test."""
     broker = await start()
     first = await connect(broker)
     await set_quota(first, ip="127.0.0.1", connection_creation_rate=1.0)

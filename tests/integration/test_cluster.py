@@ -33,7 +33,7 @@ def test_every_broker_answers_for_the_whole_cluster(cluster, topic_name):
     answers = []
     for broker in cluster.brokers.values():
         metadata = AdminClient({"bootstrap.servers": broker.address}).list_topics(
-            topic_name, timeout=10
+            topic_name, timeout=60
         )
         addresses = {f"{b.host}:{b.port}" for b in metadata.brokers.values()}
         parts = metadata.topics[topic_name].partitions

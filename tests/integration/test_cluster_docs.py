@@ -1,4 +1,4 @@
-"""The example of the cluster page does what it says."""
+"""The example of the cluster page works as described."""
 
 import re
 from pathlib import Path

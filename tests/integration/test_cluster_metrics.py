@@ -34,6 +34,8 @@ def test_replicas_and_elections():
         waits(cluster, "kafka_server_brokertopicmetrics_replicationbytesin_total", bool)
         waits(cluster, "kafka_server_brokertopicmetrics_replicationbytesout_total", bool)
         assert total(cluster, "kafka_controller_kafkacontroller_activebrokercount") == 3
+        requests = "kafka_network_requestmetrics_requests_total"
+        waits(cluster, requests, bool, request="FetchFollower")
         waits(cluster, "kafka_server_replicafetchermanager_maxlag", lambda lag: lag == 0)
         cluster.stop(3)
         waits(cluster, "kafka_server_replicamanager_underreplicatedpartitions", bool)

@@ -1,4 +1,4 @@
-"""Sessions that end under running brokers: they register again, and what was acknowledged stays."""
+"""Expired sessions of running brokers: they register again and lose no acknowledged record."""
 
 import asyncio
 

@@ -93,7 +93,7 @@ def test_in_a_transaction(broker, topic_name, rows):
     assert len(broker.records(topic_name, read_committed=True)) == COUNT
 
 
-def test_what_is_wrong_is_said(broker, topic_name):
+def test_invalid_columns_raise_an_error_that_names_the_cause(broker, topic_name):
     broker.topic(topic_name, partitions=2)
     values = pa.array([b"v"])
     with ColumnProducer(settings(broker)) as producer:

@@ -264,7 +264,7 @@ def test_offsets_move_to_kafka_and_back(broker, world, topic):
         connector.commit_offsets()
         with migration(world, topic) as mover:
             plan = mover.plan(Direction.TO_KAFKA)
-            with pytest.raises(LocalError, match=r"living members: .*C1"):
+            with pytest.raises(LocalError, match=r"active members: .*C1"):
                 mover.apply(plan)
     with migration(world, topic) as mover:
         assert mover.apply(mover.plan(Direction.TO_KAFKA)) == 5

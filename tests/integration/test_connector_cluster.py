@@ -55,7 +55,7 @@ class Group:
         connector = next(iter(self.members.values()))
         tree, rebalancer = connector._core._tree, connector._core.rebalancer
         session_id, completed = tree.session_id, rebalancer.completed
-        connector._loop.call(expire_session(tree, self.cluster.zookeeper_connect), 10)
+        connector._loop.call(expire_session(tree, self.cluster.zookeeper_connect), 70)
         wait_until(lambda: tree.session_id != session_id and rebalancer.completed > completed)
 
     def wait_for_owners(self, partitions):
@@ -79,7 +79,7 @@ class Group:
 
 @contextlib.contextmanager
 def load(cluster, topic, partitions):
-    """Produces to every partition all the time; yields the list of what was acknowledged."""
+    """Produces to every partition all the time; yields the list of acknowledged records."""
     stop, sent, futures = threading.Event(), [], []
     with Producer({"bootstrap.servers": cluster.bootstrap_servers, "acks": "all"}) as producer:
 

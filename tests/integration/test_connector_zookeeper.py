@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
 
 
 async def furnish(hosts, broker, topic, partitions):
-    """A broker and a topic in the tree, for good: nobody's session ends them."""
+    """A broker and a topic in the tree as persistent nodes, which no session deletes."""
     tree = await connect(hosts)
     await tree.ensure_path(paths.BROKER_IDS)
     node = BrokerNode((Endpoint("PLAINTEXT", broker.host, broker.port, "PLAINTEXT"),))

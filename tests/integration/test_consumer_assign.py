@@ -304,7 +304,7 @@ def test_read_committed_hides_what_was_aborted(broker, topic_name):
         assert consumer.position(topic_partition) == 6, "markers are passed over"
 
 
-def test_deserializers_and_a_record_they_refuse(broker, topic_name):
+def test_deserializers_and_a_record_they_reject(broker, topic_name):
     with Producer(bootstrap_servers=broker.bootstrap_servers) as producer:
         for value in (b"1", b"2", b"x", b"4"):
             producer.send(topic_name, value, partition=0)

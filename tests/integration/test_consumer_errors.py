@@ -1,4 +1,4 @@
-"""The consumer through errors that a broker answers, and connections it closes."""
+"""The consumer with errors in responses, and with connections that the broker closes."""
 
 import pytest
 
@@ -186,7 +186,7 @@ def committed(faulty, topic):
     return None if found is None else found.offset
 
 
-def test_a_refused_commit_is_told(faulty, filled):
+def test_a_rejected_commit_is_told(faulty, filled):
     topic_partition = TopicPartition(filled, 0)
     with make(faulty, **{"group.id": filled}) as consumer:
         consumer.assign([topic_partition])
@@ -205,7 +205,7 @@ def test_a_refused_commit_is_told(faulty, filled):
     ("api", "error"),
     [("fetch", "TOPIC_AUTHORIZATION_FAILED"), ("list_offsets", "TOPIC_AUTHORIZATION_FAILED")],
 )
-def test_what_cannot_pass_is_raised_and_can_be_overcome(faulty, filled, api, error):
+def test_a_permanent_error_is_raised_once_and_reading_continues(faulty, filled, api, error):
     faulty.fail(api, error, times=1)
     with make(faulty) as consumer:
         consumer.assign([(filled, 0)])
@@ -223,7 +223,7 @@ def test_a_group_that_cannot_be_joined_is_named(faulty, filled):
                 consumer.poll(60)
 
 
-def test_nobody_answers():
+def test_calls_time_out_when_no_broker_can_be_reached():
     settings = {"bootstrap.servers": "127.0.0.1:1", "reconnect.backoff.ms": 10}
     with Consumer(settings) as consumer:
         topic_partition = TopicPartition("t", 0)

@@ -76,7 +76,7 @@ def test_members_share_and_take_over(broker, topic_name, protocol):
 
 
 @pytest.mark.parametrize("protocol", ["cooperative", "consumer"])
-def test_what_stays_is_not_revoked(broker, topic_name, protocol):
+def test_partitions_that_a_member_keeps_are_not_revoked(broker, topic_name, protocol):
     fill(broker, topic_name, range(4))
     settings = config(broker, topic_name, **PROTOCOLS[protocol])
     first = Member("first", settings, [topic_name])

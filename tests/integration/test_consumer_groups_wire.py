@@ -36,7 +36,7 @@ async def ready(peer):
 
 
 class Member:
-    """A member that takes on what it is given and gives up what it is not."""
+    """A member that adopts each assignment at once."""
 
     def __init__(self, peer, name="", version=1, **fields):
         self.peer, self.name, self.version, self.fields = peer, name, version, fields

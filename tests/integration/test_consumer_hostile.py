@@ -1,4 +1,4 @@
-"""A broker that answers nonsense: typed errors, no hang, and never a silent reset to offset 0."""
+"""Invalid responses of a broker: typed errors, no hang, and never a silent reset to offset 0."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The examples of docs/consumer.md do what they say."""
+"""The examples of docs/consumer.md work as described."""
 
 import re
 from pathlib import Path

@@ -162,7 +162,7 @@ def test_work_is_finished_before_its_partition_goes(broker, filled):
     assert set(counts.values()) == {1}
 
 
-def test_process_refuses_what_would_commit_too_much(broker, filled):
+def test_process_rejects_what_would_commit_too_much(broker, filled):
     with make(broker, filled, **{"enable.auto.commit": True}) as consumer:
         consumer.subscribe([filled])
         with pytest.raises(LocalError, match="commits itself"):

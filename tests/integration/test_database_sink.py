@@ -1,4 +1,4 @@
-"""The database sink on real servers: an epoch is written once, whoever writes it."""
+"""The database sink on real servers: an epoch is written once, also by two writers."""
 
 import contextlib
 import threading
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.integration
 
 
 class Frame:
-    """A micro-batch; `pause()` is called when its rows are asked for."""
+    """A micro-batch; `pause()` is called when its rows are read."""
 
     def __init__(self, columns, *rows, pause=lambda: None):
         self.columns, self.rows, self.pause = columns, rows, pause
@@ -84,7 +84,7 @@ def test_a_failure_leaves_neither_rows_nor_epoch(url, table):
 
 
 def test_two_drivers_with_one_micro_batch(url, table):
-    """One that was thought dead goes on beside its successor: the second finds the work done."""
+    """A writer that seemed dead continues beside its successor, which finds the epoch written."""
     sink = DatabaseSink.at(url, table, query=table)
     sink(Frame(["user", "n"], ("before", 0)), 0)
     begun, may_go_on = threading.Event(), threading.Event()
@@ -107,6 +107,6 @@ def test_two_drivers_with_one_micro_batch(url, table):
 
 
 @pytest.mark.parametrize("url", ["counts.db", "sqlite:///", "sqlite://x", "mysql://h/d"])
-def test_what_is_no_address(url):
+def test_an_invalid_database_address_is_rejected(url):
     with pytest.raises(ConfigError, match=r"not a database address \(sqlite:///PATH or postgresql"):
         DatabaseSink.at(url, "t")

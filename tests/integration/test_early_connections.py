@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 async def starting(tmp_path, monkeypatch):
-    """A broker that listens and whose controller has not been started: set the event to go on."""
+    """A broker that listens and whose controller has not started; setting the event starts it."""
     go_on, listens = asyncio.Event(), asyncio.Event()
     start_controller = Controller.start
 

@@ -1,4 +1,4 @@
-"""Every API with a limited array: a request at the limit is answered, one above gets an error.
+"""Every API with a limited array: a request at the limit is served, one above gets an error.
 
 The limits are small here, so that every API is cheap to test. The last test compares the real ones
 with the size above which the broker checks them.
@@ -20,8 +20,7 @@ from barnabas.broker.request_limits import (
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import DecodingBudgetError
-from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.registry import request_class
+from barnabas.wire.api_keys import ApiKey, request_class
 from scripts.request_costs import request_with_array
 
 pytestmark = pytest.mark.integration

@@ -1,4 +1,4 @@
-"""Whoever may read a topic is still no broker (CVE-2018-1288)."""
+"""A client that may read a topic cannot fetch as a follower (CVE-2018-1288)."""
 
 import pytest
 from support.network.requests import batch, fetch_request, produce_request

@@ -71,8 +71,8 @@ CLIENTS = {
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_a_client_of_the_parent_is_refused_in_a_forked_child(broker, topic_name, name):
-    """It says so at once; the child and the parent both end, and the parent's client goes on."""
+def test_a_client_of_the_parent_is_rejected_in_a_forked_child(broker, topic_name, name):
+    """It raises at once; the child and the parent both end, and the parent's client still works."""
     broker.topic(topic_name, partitions=1)
     make, use = CLIENTS[name]
     program = FORK + textwrap.dedent(f"""
@@ -157,7 +157,7 @@ def test_new_clients_of_a_forked_child_work(broker, topic_name):
     ],
 )
 def test_ctrl_c_ends_a_wait_of_the_producer_and_nothing_else(topic_name, wait):
-    """The broker answers nobody until it is told to; then the producer delivers everything."""
+    """The broker responds only after the test allows it; then the producer delivers everything."""
     program = """
         import os, signal, sys, threading
         from barnabas import Producer

@@ -74,7 +74,7 @@ async def test_several_coordinators_at_once(peer):
     assert {one.error_code for one in found} == {0}
 
 
-async def test_unknown_kind_of_coordinator_is_refused(peer):
+async def test_unknown_kind_of_coordinator_is_rejected(peer):
     found = await find_coordinator(peer, "g", kind=2, version=6)
     assert found.error_code == ErrorCode.INVALID_REQUEST
 
@@ -117,7 +117,7 @@ async def test_every_join_version(ready, version):
 
 
 @pytest.mark.parametrize("version", range(10))
-async def test_refused_join_is_encoded_in_every_version(ready, version):
+async def test_rejected_join_is_encoded_in_every_version(ready, version):
     refused = await ready.call(join_request(session_timeout_ms=1), version)
     assert refused.error_code == ErrorCode.INVALID_SESSION_TIMEOUT
     assert refused.generation_id == -1
@@ -258,7 +258,7 @@ async def test_offsets_of_several_groups(ready):
     assert found == {"a": [1], "b": [2], "none": []}
 
 
-async def test_unknown_topics_are_refused_and_the_rest_is_stored(ready):
+async def test_unknown_topics_are_rejected_and_the_rest_is_stored(ready):
     assert await commit(ready, "nowhere", 1) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert await commit(ready, "t", 1, partition=99) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     unknown = Uuid(b"?" * 16)
@@ -268,14 +268,14 @@ async def test_unknown_topics_are_refused_and_the_rest_is_stored(ready):
     assert answer.error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-async def test_too_long_metadata_is_refused_alone(ready):
+async def test_too_long_metadata_is_rejected_alone(ready):
     code = await commit(ready, "t", 1, metadata="x" * 5000)
     assert code == ErrorCode.OFFSET_METADATA_TOO_LARGE
     assert (await committed(ready, "t")).committed_offset == -1
     assert await commit(ready, "t", 1, metadata="x" * 4096) == 0
 
 
-async def test_commits_of_strangers_are_refused(ready):
+async def test_commits_of_strangers_are_rejected(ready):
     member, generation = await alone(ready)
     fields = {"generation_id_or_member_epoch": generation, "member_id": member}
     assert await commit(ready, "t", 1, **fields) == 0

@@ -107,7 +107,7 @@ TWO_LISTENERS = {
 }
 
 
-async def test_a_cluster_refuses_commands_on_other_listeners(cluster_member, connect, caplog):
+async def test_a_cluster_rejects_commands_on_other_listeners(cluster_member, connect, caplog):
     broker = await cluster_member(TWO_LISTENERS)
     peer = await connect(broker, broker.ports["CLIENTS"])
     peer.send(OLD_COMMAND, 8)
@@ -121,7 +121,7 @@ async def test_a_cluster_accepts_commands_from_the_address_of_a_broker(cluster_m
     assert (await peer.call(OLD_COMMAND, 8)).error_code != 0  # fenced: the epoch is an old one
 
 
-async def test_a_cluster_refuses_commands_from_other_addresses(cluster_member, connect, caplog):
+async def test_a_cluster_rejects_commands_from_other_addresses(cluster_member, connect, caplog):
     settings = {
         **TWO_LISTENERS,
         "advertised.listeners": "BROKERS://192.0.2.7:9092,CLIENTS://192.0.2.7:9093",
@@ -133,7 +133,7 @@ async def test_a_cluster_refuses_commands_from_other_addresses(cluster_member, c
     assert "not the address of a registered broker" in caplog.text
 
 
-async def test_refusals_are_logged_at_a_limited_rate(broker_app, connect, caplog):
+async def test_rejections_are_logged_at_a_limited_rate(broker_app, connect, caplog):
     command = COMMANDS[0][0]
     peers = [await connect(broker_app) for _ in range(20)]
     for peer in peers:

@@ -1,4 +1,4 @@
-"""Batches with a right checksum and wrong records: refused, so that no consumer meets them."""
+"""Batches with a correct checksum and invalid records are rejected, so no consumer reads them."""
 
 import pytest
 from support.network.requests import batch, create_topic, fetch, list_offset, produce
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.integration
 LATEST = -1
 
 
-async def test_bad_records_are_refused_and_consumers_go_on(peer):
+async def test_bad_records_are_rejected_and_consumers_go_on(peer):
     await create_topic(peer, "t")
     wrong = {}
     for name, bad in bad_batches().items():

@@ -13,7 +13,7 @@ from support.network.requests import (
     produce_request,
 )
 
-from barnabas.broker import batch_validation
+from barnabas.broker import produce_rules
 from barnabas.broker.produce_rules import LOOP_BYTES
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.records import Codec
@@ -114,16 +114,16 @@ async def test_a_closed_connection_does_not_disturb_the_broker(
 
 async def test_topic_compression_of_a_large_batch(start, connect, monkeypatch):
     threads = []
-    original = batch_validation.recompress
+    original = produce_rules.recompress
 
     def recompress(*given, **options):
         threads.append(threading.current_thread().name.rsplit("_", 1)[0])
         return original(*given, **options)
 
-    monkeypatch.setattr(batch_validation, "recompress", recompress)
+    monkeypatch.setattr(produce_rules, "recompress", recompress)
     peer = await connect(await start({"compression.type": "gzip"}))
     await create_topic(peer, "t")
-    for value in (b"small", bytes(batch_validation.LOOP_COMPRESSION_BYTES)):
+    for value in (b"small", bytes(produce_rules.LOOP_COMPRESSION_BYTES)):
         answer = await produce(peer, "t", build_batch([(None, value)]))
         assert answer.error_code == 0
     assert threads[1] == "barnabas-batch-validation" != threads[0]

@@ -56,7 +56,7 @@ def replica(broker, topic_partition=TOPIC_PARTITION):
 
 
 async def create(broker, admin, path):
-    """Make the topic in one of the directories: asked for before there is a replica."""
+    """Create the topic in one of the directories, which is requested before the replica exists."""
     results = await admin.alter_replica_log_dirs({replica(broker): str(path)})
     assert results.errors[replica(broker)].code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     (await admin.create_topics([NewTopic("t", 1)])).check()
@@ -166,7 +166,7 @@ async def test_a_topic_that_moves_can_be_deleted(serve, dirs):
     await until(gone)
 
 
-async def test_what_cannot_be_moved(serve, dirs):
+async def test_moves_to_unknown_directories_and_of_unknown_replicas_fail(serve, dirs):
     broker, admin = await serve()
     await create(broker, admin, dirs[1])
     moves = {replica(broker): "/nowhere", replica(broker, TopicPartition("u", 3)): str(dirs[0])}

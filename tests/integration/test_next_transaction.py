@@ -45,7 +45,7 @@ async def end_without_waiting(txn):
     txn.producer_id, txn.epoch, txn.sequences = answer.producer_id, answer.producer_epoch, {}
 
 
-async def test_no_batch_of_the_next_transaction_is_refused(txn):
+async def test_no_batch_of_the_next_transaction_is_rejected(txn):
     for number in range(TRANSACTIONS):
         for partition in range(PARTITIONS):
             assert await txn.write("t", b"%d" % number, partition=partition, version=12) == 0

@@ -1,4 +1,4 @@
-"""Offsets expire by the broker's own time: those of empty groups, and of nobody else (KIP-211)."""
+"""Offsets expire by the clock of the broker, and only those of empty groups (KIP-211)."""
 
 import pytest
 from support.groups.requests import SMALL, alone, commit, committed, find_coordinator, leave

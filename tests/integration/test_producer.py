@@ -1,4 +1,4 @@
-"""The producer against a real broker: what it promises, and what it says when it cannot."""
+"""The producer against a real broker: its guarantees and its errors."""
 
 import json
 import threading
@@ -159,7 +159,7 @@ def test_an_invalid_topic_name_is_explained(producer_of, topic_name):
         producer.send("no/topic", b"v").result(60)
 
 
-def test_a_full_buffer_blocks_and_then_says_so():
+def test_a_full_buffer_blocks_and_then_reports_it():
     with Broker() as broker:
         producer = Producer(
             bootstrap_servers=broker.bootstrap_servers,
@@ -253,7 +253,7 @@ def test_records_sent_one_by_one_and_together_keep_their_order(broker, producer_
     ]
 
 
-def test_what_fails_for_one_record_sent_at_once_fails_for_no_other(producer_of, topic_name):
+def test_an_invalid_record_does_not_affect_other_records_sent_at_once(producer_of, topic_name):
     producer = producer_of(linger_ms=0)
     for number in range(20):
         assert producer.send(topic_name, b"v").result(60).offset == number
@@ -283,7 +283,7 @@ def test_bad_configuration_fails_at_construction():
 
 
 @pytest.mark.parametrize("code", [ErrorCode.INVALID_RECORD, ErrorCode.INVALID_TXN_STATE])
-def test_after_a_failed_transaction_send_says_so_at_once(topic_name, code):
+def test_after_a_failed_transaction_send_reports_it_at_once(topic_name, code):
     with (
         Broker({"num.partitions": 2}) as own,
         Producer(

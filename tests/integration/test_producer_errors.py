@@ -1,4 +1,4 @@
-"""Records that are rejected or fail: what the caller, the interceptors and the log are told."""
+"""Records that are rejected or fail: the errors of the caller, the interceptors and the log."""
 
 import logging
 
@@ -139,7 +139,7 @@ def test_a_batch_size_above_the_buffer_holds_no_record_back(broker, topic_name):
 
 @pytest.fixture
 def unsafe_topic():
-    """A topic whose leader answers every batch with NOT_ENOUGH_REPLICAS."""
+    """A topic whose leader rejects every batch with NOT_ENOUGH_REPLICAS."""
     if LIBRARY is None:
         pytest.skip("confluent-kafka brings no librdkafka of its own")
     with mock_cluster(1) as kafka:

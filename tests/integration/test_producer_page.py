@@ -1,4 +1,4 @@
-"""The example of docs/producer.md does what it says."""
+"""The example of docs/producer.md works as described."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A member that its group removed must not move the group's offsets, whichever way it ends."""
+"""A removed member must not change the offsets of its group, however it ends."""
 
 import asyncio
 import logging
@@ -107,7 +107,7 @@ async def test_an_asyncio_member_does_neither(settings, topic_name, ending):
         assert await asyncio.to_thread(committed, settings, topic_name) == 100
 
 
-def test_its_commits_are_refused(settings, topic_name):
+def test_its_commits_are_rejected(settings, topic_name):
     topic_partition = TopicPartition(topic_name, 0)
     with Consumer({**settings, **SLOW, "enable.auto.commit": False}) as slow:
         slow.subscribe([topic_name])

@@ -76,7 +76,7 @@ async def test_a_repeated_partition_gets_one_marker(peer):
 
 
 @KINDS
-async def test_far_more_are_refused(peer, connect, broker_app, kind, caplog):
+async def test_far_more_are_rejected(peer, connect, broker_app, kind, caplog):
     await create_topic(peer, "t")
     message, version = kind(10 * SPARE_ELEMENTS)
     with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):

@@ -46,7 +46,7 @@ def config(request, broker, certificates):
 
 
 def read_all(consumer, count):
-    """The values of `count` records, which somebody has produced."""
+    """The values of `count` records, which the test has produced."""
     values = []
     for _ in range(100):
         if len(values) >= count:
@@ -244,7 +244,7 @@ PROBLEMS = [
 @pytest.mark.parametrize(
     ("problem", "cause"), PROBLEMS, ids=[problem.__name__ for problem, _ in PROBLEMS]
 )
-def test_a_refusal_is_told_by_its_cause_and_at_once(broker, certificates, problem, cause):
+def test_a_rejection_is_told_by_its_cause_and_at_once(broker, certificates, problem, cause):
     config = problem(broker, certificates)
     with Admin(config) as admin, pytest.raises(AuthenticationError, match=cause):
         admin.list_topics(timeout=60)

@@ -58,7 +58,11 @@ class Program:
     def interrupt(self):
         self._process.send_signal(signal.SIGINT)
         with self._process:
-            code = self._process.wait(60)
+            try:
+                code = self._process.wait(60)
+            except subprocess.TimeoutExpired:
+                self._process.kill()  # or leaving the block waits for its end
+                raise
             self._reader.join()
             return code, self._process.stderr.read()
 

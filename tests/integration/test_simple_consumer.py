@@ -137,7 +137,7 @@ def test_a_leader_that_is_gone_is_looked_up_anew(consumer, filled, monkeypatch):
     assert asked == [filled] * 2
 
 
-def test_what_is_not_there_is_named_within_the_time(broker):
+def test_errors_name_an_unknown_topic_or_partition_before_the_timeout(broker):
     with SimpleConsumer(
         bootstrap_servers=broker.bootstrap_servers, default_api_timeout_ms=300
     ) as consumer:

@@ -106,7 +106,7 @@ def test_a_leader_that_moved_is_found_again(consumer, broker, filled):
     assert [len(found[topic_partition].records()) for topic_partition in offsets] == [10, 10, 10]
 
 
-def test_what_does_not_exist_is_told(consumer, filled):
+def test_the_error_names_an_unknown_partition(consumer, filled):
     with pytest.raises(DeadlineError, match=r"no partition 9|no 9"):
         consumer.fetch_many({TopicPartition(filled, 9): 0}, timeout=0.5)
 

@@ -199,7 +199,7 @@ def test_nothing_is_left_behind():
         broker.pause()
 
 
-def test_a_failed_start_says_why_and_leaves_nothing(broker):
+def test_a_failed_start_names_the_reason_and_leaves_nothing(broker):
     before = set(threading.enumerate())
     with pytest.raises(Exception, match="in use"):
         Broker(port=broker.port).start()
@@ -214,3 +214,35 @@ def test_a_start_is_quick():
         took.append(time.perf_counter() - began)
         broker.stop()
     assert min(took) < 0.1
+
+
+def test_calls_on_a_broker_that_is_not_running_fail_at_once():
+    """They failed with the address 127.0.0.1:0 before the start, and after one minute later."""
+    broker = Broker()
+
+    def check_calls():
+        for call in (
+            lambda: broker.topic(),
+            lambda: broker.produce("t", "v"),
+            lambda: broker.records("t"),
+            lambda: broker.admin,
+            broker.pause,
+        ):
+            with pytest.raises(LocalError, match="the broker is not running: call start"):
+                call()
+
+    check_calls()
+    with pytest.raises(LocalError, match="the broker is not running"):
+        _ = broker.bootstrap_servers
+    with broker:
+        broker.produce(broker.topic(), "v")
+    check_calls()
+
+
+def test_a_start_that_takes_too_long(monkeypatch):
+    broker = Broker()
+    with monkeypatch.context() as patch:
+        patch.setattr(broker._ready, "wait", lambda _seconds: False)
+        with pytest.raises(DeadlineError, match="the broker did not start within 30 s"):
+            broker.start()
+    broker.stop()

@@ -5,10 +5,8 @@ import sys
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from support.clients.spans import recorded_spans
 
 from barnabas import Consumer, Producer
 from barnabas.clients.core.tracing import record_context
@@ -25,12 +23,8 @@ def broker():
 
 @pytest.fixture
 def spans(monkeypatch):
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    yield exporter.get_finished_spans
-    provider.shutdown()
+    with recorded_spans(monkeypatch) as finished:
+        yield finished
 
 
 def test_the_span_of_poll_links_to_the_span_of_send(broker, spans):

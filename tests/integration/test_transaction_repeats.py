@@ -151,7 +151,7 @@ async def test_end_txn_of_version_2_is_repeated_with_the_epoch_before(txn):
 
 
 async def test_late_add_partitions_of_version_1_opens_a_transaction(peer, txn):
-    """As in Kafka: the epoch is the same, so it cannot be told from the next transaction's."""
+    """As in Kafka: the epoch is the same, so it looks like a request of the next transaction."""
     await committed_transaction(txn)
     assert await txn.add("t") == 0
     assert await txn.add("t", 1) == 0

@@ -152,8 +152,8 @@ async def test_unknown_partitions_keep_the_others_out(txn):
     assert await txn.write("t", b"a") == ErrorCode.TRANSACTION_ABORTABLE
 
 
-async def test_write_without_adding_is_refused(ready, txn):
-    """KAFKA-12671: it would open a transaction that nobody ends."""
+async def test_write_without_adding_is_rejected(ready, txn):
+    """KAFKA-12671: it would open a transaction that never ends."""
     assert await txn.write("t", b"late") == ErrorCode.TRANSACTION_ABORTABLE
     assert await txn.write("t", b"late", version=9) == ErrorCode.INVALID_TXN_STATE
     await txn.add("t")
@@ -166,8 +166,8 @@ async def test_write_without_adding_is_refused(ready, txn):
 
 
 @pytest.mark.parametrize("version", [9, 11, 12])
-async def test_a_broker_that_does_not_lead_says_so(broker_app, txn, version):
-    """A client that reads INVALID_TXN_STATE aborts and never looks for the new leader."""
+async def test_a_broker_that_does_not_lead_reports_it(broker_app, txn, version):
+    """A client aborts after INVALID_TXN_STATE and never searches for the new leader."""
     if version < 12:
         await txn.add("t")
     broker_app.services.replicas.partition(TopicPartition("t", 0)).resign()
@@ -181,7 +181,7 @@ async def test_a_broker_that_does_not_lead_says_so(broker_app, txn, version):
 
 
 async def test_leadership_comes_before_the_records(broker_app, ready):
-    """Only the leader judges records, whatever is wrong with them."""
+    """Only the leader validates records, whatever error they have."""
     broker_app.services.replicas.partition(TopicPartition("t", 0)).resign()
     damaged = bytearray(batch(b"a"))
     damaged[-1] ^= 1
@@ -492,7 +492,7 @@ async def test_decided_transaction_is_finished_after_a_restart(start, connect):
     assert (await committed(peer, "t", require_stable=True)).committed_offset == 7
 
 
-async def test_marker_of_an_older_coordinator_is_refused(ready, txn):
+async def test_marker_of_an_older_coordinator_is_rejected(ready, txn):
     topics = [WritableTxnMarkerTopic("t", [0])]
     for epoch, expected in ((5, 0), (4, ErrorCode.TRANSACTION_COORDINATOR_FENCED)):
         marker = WritableTxnMarker(txn.producer_id, txn.epoch, False, topics, epoch)

@@ -254,7 +254,7 @@ async def test_wait_for_assignment_for_asyncio(broker, topic_name):
         assert len(await consumer.wait_for_assignment(30)) == 2
 
 
-def test_wait_for_assignment_says_why_it_ended(closed_broker):
+def test_wait_for_assignment_names_the_reason_it_ended(closed_broker):
     with Consumer(bootstrap_servers=closed_broker.bootstrap_servers, **GROUP) as consumer:
         consumer.subscribe(["nope"])
         with pytest.raises(DeadlineError, match=r"nope.*does not exist"):

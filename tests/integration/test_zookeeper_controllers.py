@@ -5,14 +5,12 @@ import uuid
 
 import pytest
 from support.cluster.controller_cluster import QUIET, ControllerCluster
-from support.cluster.zookeeper import expire_session
-from support.network.ports import unused_ports
+from support.cluster.zookeeper import expire_session, running_ensemble
 
 from barnabas.controller.registration import cluster_id, generate_broker_id
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.kazoo_tree import connect
-from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("zookeeper")]
 
@@ -97,24 +95,10 @@ async def test_cluster_and_broker_ids(hosts):
 
 
 async def test_ensemble_survives_one_member(tmp_path):
-    ports = unused_ports(6)
-    members = {n: f"127.0.0.1:{ports[n - 1]}:{ports[n + 2]}" for n in (1, 2, 3)}
-    servers = [
-        ZooKeeperServer(
-            ServerConfig(
-                tmp_path / str(n), tick_ms=250, server_id=n, members=members, max_heap="64m"
-            )
-        )
-        for n in members
-    ]
-    try:
-        await asyncio.gather(*(server.launch() for server in servers))
-        await asyncio.gather(*(server.wait_until_serving(60) for server in servers))
+    async with running_ensemble(tmp_path) as servers:
         tree = await connect(",".join(s.connect_string for s in servers), session_timeout_s=4)
         await tree.create("/a", b"kept")
         await servers[2].stop()
         await tree.set("/a", b"goes on")
         assert (await tree.get("/a"))[0] == b"goes on"
         await tree.close()
-    finally:
-        await asyncio.gather(*(server.stop() for server in servers))

@@ -3,12 +3,14 @@
 import asyncio
 import subprocess
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoAuthError
+from support.cluster.zookeeper import running_ensemble
 from support.network.ports import unused_ports
 from support.security.secure_broker import Certificates
 
@@ -193,22 +195,10 @@ async def test_tls(tmp_path):
 
 
 async def test_an_ensemble_loses_a_member(tmp_path):
-    ports = unused_ports(6)
-    members = {n: f"127.0.0.1:{ports[n - 1]}:{ports[n + 2]}" for n in (1, 2, 3)}
-    servers = [
-        ZooKeeperServer(
-            ServerConfig(
-                tmp_path / str(n), tick_ms=250, server_id=n, members=members, max_heap="64m"
-            )
-        )
-        for n in members
-    ]
-    broker = None
-    try:
-        await asyncio.gather(*(server.launch() for server in servers))
-        await asyncio.gather(*(server.wait_until_serving(60) for server in servers))
+    async with running_ensemble(tmp_path) as servers, AsyncExitStack() as stack:
         hosts = ",".join(server.connect_string for server in servers)
         broker = Broker(broker_config(tmp_path, hosts))
+        stack.push_async_callback(broker.stop)
         await broker.start()
         tree = await connect(hosts, session_timeout_s=8, security=LOGIN)
         await tree.create("/kept", b"1")
@@ -223,15 +213,11 @@ async def test_an_ensemble_loses_a_member(tmp_path):
         await asyncio.to_thread(client.stop)
         client.close()
         await tree.close()
-    finally:
-        if broker is not None:
-            await broker.stop()
-        await asyncio.gather(*(server.stop() for server in servers))
 
 
 def test_settings_that_contradict():
     for given, text in (
-        ({"zookeeper.username": "x"}, "need each other"),
+        ({"zookeeper.username": "x"}, "must be set together"),
         ({"zookeeper.set.acl": True}, "needs zookeeper.username"),
     ):
         config = BrokerConfig.parse({"zookeeper.connect": "h:1", **given})

@@ -139,7 +139,7 @@ async def test_long_loss_ends_the_session_and_a_new_one_follows(thief, chroot, z
     await witness.close()
 
 
-async def test_nobody_there_is_said_in_time(zookeeper):
+async def test_connecting_without_a_server_fails_in_time(zookeeper):
     with pytest.raises(UnavailableError, match=r"no ZooKeeper server at 127\.0\.0\.1:1 "):
         await connect("127.0.0.1:1", connect_timeout_s=0.3)
 
@@ -163,13 +163,13 @@ async def test_data_survives_a_restart_of_the_server(tmp_path):
     await again.stop()
 
 
-async def test_taken_port_is_said(zookeeper, tmp_path):
+async def test_taken_port_is_reported(zookeeper, tmp_path):
     taken = ZooKeeperServer(ServerConfig(tmp_path, port=zookeeper.port))
     with pytest.raises(LocalError, match="cannot listen"):
         await taken.start()
 
 
-async def test_server_that_dies_says_why(tmp_path):
+async def test_server_that_dies_names_the_reason(tmp_path):
     server = ZooKeeperServer(ServerConfig(tmp_path, tick_ms=-1, max_heap="1"))
     with pytest.raises(UnavailableError, match="exit code"):
         await server.start()

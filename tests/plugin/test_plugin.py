@@ -43,6 +43,21 @@ def test_a_record_goes_round(run):
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize("mark", ["kafka(partition=3)", "kafka(3)"])
+def test_a_typo_in_the_marker(run, mark):
+    result = run(
+        f"""
+        import pytest
+
+        @pytest.mark.{mark}
+        def test_shape(kafka_topic):
+            pass
+        """
+    )
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{mark}: the marker is kafka(partitions=1, config={{}}): *"])
+
+
 def test_the_marker_shapes_the_topic(run):
     result = run(
         """

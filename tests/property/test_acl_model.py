@@ -65,7 +65,7 @@ def test_decisions_equal_the_plain_walk(
 
 
 @given(RULES, USERS, HOSTS, OPERATIONS, st.lists(NAMES, min_size=1))
-def test_whoever_may_use_one_may_use_some(
+def test_access_to_one_topic_is_access_to_some_topic(
     rules: list[AclBinding], user: str, host: str, operation: Operation, names: list[str]
 ) -> None:
     principal = Principal("User", user)

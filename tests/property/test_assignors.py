@@ -1,4 +1,4 @@
-"""What every assignor owes its group: everything given out once, evenly, and little moved."""
+"""The guarantees of every assignor: each partition once, balanced, and few moves."""
 
 import string
 
@@ -45,7 +45,7 @@ def everything(counts, members):
 
 
 def with_history(assignor, members, assignment, generation):
-    """The same members, saying what they were given."""
+    """The same members, with their assignment as owned partitions."""
     return [
         MemberSubscription(
             member.member_id,

@@ -29,7 +29,7 @@ def views(draw, equal):
 
 
 def union_of(view, assignor):
-    """What each member computes for itself, put together; no partition may come twice."""
+    """The union of the assignments that each member computes; no partition occurs twice."""
     found = {}
     for consumer in view.members:
         mine = assignor(view.context(consumer))[consumer]

@@ -39,7 +39,7 @@ SETTINGS = ConnectorSettings.parse(
 
 
 class Reader:
-    """In place of fetchers and streams: reads everything at once when told to."""
+    """Replaces fetchers and streams: reads everything when the test calls it."""
 
     def __init__(self, world):
         self.world = world

@@ -126,7 +126,7 @@ class History:
         await self.cluster.wait(self._is_settled, timeout_s=10)
 
     async def _is_settled(self) -> bool:
-        """Safety is asserted at every look; liveness is what is waited for."""
+        """Asserts the safety properties after every change; waits for the liveness properties."""
         for name in await self.cluster.tree.children(paths.BROKER_TOPICS):
             for partition in (await self.cluster.topic(name)).partitions:
                 await self._check_safety(TopicPartition(name, partition))

@@ -10,9 +10,9 @@ import tracemalloc
 import pytest
 
 from barnabas.model.errors import DecodingBudgetError, LocalError
+from barnabas.wire.api_keys import request_class, response_class
 from barnabas.wire.message import decoding_budget
 from barnabas.wire.messages.index import MODULES
-from barnabas.wire.registry import request_class, response_class
 
 FRAME_BYTES = 4 * 1024
 ATTEMPTS = 5
@@ -104,7 +104,7 @@ def test_the_budget_covers_the_memory_that_decoding_takes(kind):
             assert peak <= allowed(spent), (version, len(body), peak, spent)
 
 
-def test_a_megabyte_of_empty_names_is_refused_before_it_is_decoded():
+def test_a_megabyte_of_empty_names_is_rejected_before_it_is_decoded():
     kind = request_class(3)
     count = 500_000
     body = count.to_bytes(4, "big") + bytes(2 * count)

@@ -1,9 +1,10 @@
 """KIP-848 groups under any order of events: no partition has two owners.
 
 Clients of both protocols join, revoke at their own pace, lose requests and replies, crash and
-leave; appends fail, coordinators are replaced, topics grow. After every step, whatever a client
-that is still a member may own is held for it by the coordinator, and no two members hold the same
-partition. In the end everybody behaves, and all partitions find their owner.
+leave; appends fail, coordinators are replaced, topics grow. After every step, the
+coordinator has assigned to each member all partitions that this member may still own, and no
+partition is assigned to two members. At the end no more failures occur, and every partition gets
+an owner.
 """
 
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from support.groups.driver import GroupDriver, image, subscription, topic_id
 
+from barnabas.groups.classic.group import decode_assignment
 from barnabas.groups.consumer.group import ConsumerGroup
-from barnabas.groups.embedded_protocol import decode_assignment
 from barnabas.groups.requests import Protocol
 from barnabas.model.error_codes import ErrorCode as E
 
@@ -40,7 +41,7 @@ class Client:
         self.owned &= self.offered
 
     def take(self, offered):
-        """What is offered may be read at once; what is not, until it is revoked."""
+        """Assigned partitions may be read at once; others until they are revoked."""
         self.offered = set(offered)
         self.owned |= self.offered
 
@@ -111,7 +112,7 @@ class Reconciliation(RuleBasedStateMachine):
 
     @rule(delay=st.sampled_from([1_000, 20_000, 46_000]))
     def wait(self, delay):
-        """A client that was silent for its whole session gives up what it owned."""
+        """A client that sent nothing during its session timeout drops its partitions."""
         self.driver.advance(delay)
         group = self.group()
         for client in self.clients.values():
@@ -167,7 +168,7 @@ class Reconciliation(RuleBasedStateMachine):
             del self.clients[client.name]
 
     def beat_classic(self, client, *, reply_lost):
-        """A cooperative consumer: heartbeat, and join and sync when told to."""
+        """A cooperative consumer: sends heartbeats; joins and syncs if a response requires it."""
         if client.epoch > 0 and not client.tell_all:
             answer = self.driver.heartbeat(client.member_id, client.epoch, instance=client.instance)
             if answer.code is E.NONE:

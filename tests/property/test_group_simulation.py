@@ -1,4 +1,4 @@
-"""Seeded simulation of classic groups: see support/groups/simulation.py for what is checked."""
+"""Seeded simulation of classic groups; support/groups/simulation.py lists the checks."""
 
 import pytest
 from support.groups.simulation import simulate
@@ -24,9 +24,9 @@ def test_one_owner_no_lost_commit_stable_after_heal(first):
 
 
 def _store_nothing(step, replacement, request):
-    """KAFKA-10284: the new id of a static member is told but not stored."""
+    """KAFKA-10284: the new id of a static member is sent but not stored."""
     reply = join._replacement_reply(replacement, request)
-    rebalance.answer_join(step, replacement.group, replacement.member, reply)
+    rebalance.reply_to_join(step, replacement.group, replacement.member, reply)
 
 
 _SETTLE = GroupCoordinatorShard.settle

@@ -1,4 +1,4 @@
-"""Compaction against a model: whatever happens in between, readers see the newest values."""
+"""Compaction against a model: after any sequence of steps, readers get the newest values."""
 
 import logging
 from random import Random

@@ -1,4 +1,4 @@
-"""Whatever a peer's timing and a handler's, every request is answered once and in order."""
+"""With any timing of peer and handler, every request gets one response, in order."""
 
 import asyncio
 import contextlib

@@ -16,7 +16,7 @@ TESTS = Path(__file__).parents[1]
 SEEDS = 300 if SOAK else 75
 CHUNK = 25
 ONCE_FAILED = [88, 1032, 1286]
-"""Seeds that found something; what they lead to changes with the code, the habit stays."""
+"""Seeds that found defects. Their histories change with the code; they are run nevertheless."""
 
 
 def run_seeds(first, last, *options):

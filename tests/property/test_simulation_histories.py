@@ -1,5 +1,5 @@
-"""Histories that lost data in Kafka: each loses it here under the rule of its time, and not
-under ours. Every step is the one of the KIP or JIRA that told the story.
+"""Histories that lost data in Kafka. Each loses data here with Kafka's former rule, and loses none
+with the current rule. The steps are those of the KIP or JIRA that describes the problem.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""JSON decoded in whole batches is what it is row by row, whatever the values are."""
+"""Decoding JSON in whole batches gives the same rows as decoding row by row, for any values."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Histories that once broke Kafka: each goes wrong with its guard off and well with it on."""
+"""Histories that once broke Kafka: each fails without its guard and passes with it."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ import pytest
 from support.transactions.harness import P0, P1, Harness
 from support.transactions.partition import Batch, ModelPartition
 
-from barnabas.coordination.outcome import SendMarkers
+from barnabas.coordination import SendMarkers
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import TransactionGuards
+from barnabas.transactions.requests import TransactionGuards
 
 
 def write_markers(partitions: dict[Any, ModelPartition], send: SendMarkers) -> None:
@@ -62,7 +62,7 @@ def test_kafka_17754_late_end_txn(guarded: bool) -> None:
 @pytest.mark.parametrize("guarded", [True, False])
 @pytest.mark.parametrize("version", [0, 2])
 def test_kafka_12671_late_produce(guarded: bool, version: int) -> None:
-    """A produce held up until after the abort opens a transaction that nobody will close."""
+    """A Produce request delayed until after the abort opens a transaction that never ends."""
     h = Harness()
     partition = ModelPartition(P0, verify=guarded)
     producer = h.init()
@@ -104,7 +104,7 @@ def test_kafka_14884_marker_between_verification_and_append() -> None:
 
 @pytest.mark.parametrize("guarded", [True, False])
 def test_kafka_9777_marker_result_of_another_transaction(guarded: bool) -> None:
-    """A doubled marker answer of the first transaction completes the second without its marker."""
+    """A repeated marker response of one transaction completes the next without its marker."""
     h = Harness(guards=TransactionGuards(marker_results_bound_to_transaction=guarded))
     partitions = make_partitions()
     first = h.init()
@@ -129,7 +129,7 @@ def test_kafka_9777_marker_result_of_another_transaction(guarded: bool) -> None:
 
 @pytest.mark.parametrize("guarded", [True, False])
 def test_kafka_14034_unknown_outcome_of_a_produce(guarded: bool) -> None:
-    """The append landed, then its acknowledgement failed with an error nobody foresaw.
+    """The append succeeded, then its acknowledgement failed with an unexpected error.
 
     A client takes UNKNOWN_SERVER_ERROR for "not written" and goes on with a new epoch. The broker
     closes the connection instead, and the client sends the same epoch and sequence again.

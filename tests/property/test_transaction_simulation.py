@@ -13,7 +13,7 @@ import pytest
 from support.soak import SOAK
 from support.transactions.simulation import Plan, Simulation
 
-from barnabas.transactions.config import TransactionGuards
+from barnabas.transactions.requests import TransactionGuards
 
 SEEDS = 300 if SOAK else 75
 LAST_EPOCHS = 32_763

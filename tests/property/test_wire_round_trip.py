@@ -44,7 +44,7 @@ def test_round_trip(subject):
 
 @settings(max_examples=200, deadline=None)
 @given(st.data())
-def test_every_cut_is_refused(data):
+def test_every_cut_is_rejected(data):
     """No prefix of a message is a message: each field takes at least a byte."""
     subject = data.draw(st.sampled_from(all_cases()))
     instance = data.draw(instances(subject.schema.stem, subject.layout))

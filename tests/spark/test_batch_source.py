@@ -67,7 +67,7 @@ def test_every_codec_with_nulls(spark, broker, source, topic_name, codec):
 
 
 def test_registered_by_itself(spark, broker, source, topic_name):
-    """A session that nobody told of the source finds it by the name of its package."""
+    """A session without registration finds the source by the name of its package."""
     broker.topic(topic_name)
     broker.produce(topic_name, "one")
     other = spark.newSession()

@@ -46,7 +46,7 @@ def test_a_table_is_read_as_a_stream(spark, broker, source, topic_name, table, t
     writer = spark.readStream.table(table).writeStream.trigger(availableNow=True)
     writer = writer.option("checkpointLocation", str(tmp_path))
     query = writer.foreachBatch(lambda frame, _: seen.extend(frame.collect())).start()
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(200)
     assert [bytes(row.value) for row in seen] == [b"one"]
 
 

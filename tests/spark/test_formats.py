@@ -127,7 +127,7 @@ def test_dead_letters_of_a_stream_are_written_once(spark, broker, source, topic_
     for _ in range(2):
         query = frame.writeStream.foreachBatch(twice).option("checkpointLocation", str(tmp_path))
         query = query.trigger(availableNow=True).start()
-        assert query.awaitTermination(60)
+        assert query.awaitTermination(200)
         (tmp_path / "commits" / "0").unlink()
     assert good == [n for n in range(20) if n % 5]
     letters = broker.records(dead, read_committed=True)

@@ -24,7 +24,7 @@ def stream(spark, source, topic, **options):
 
 
 def finish(query):
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(200)
     assert query.exception() is None
 
 
@@ -95,7 +95,7 @@ def test_group_of_a_query(broker, topic_name):
 
 
 def test_a_topic_recreated_while_the_query_was_stopped(broker, topic_name):
-    """The new topic is longer than the old one was: only its id tells."""
+    """The new topic is longer than the old one: only its id differs."""
     broker.topic(topic_name)
     broker.produce(topic_name, "a", "b", "c")
     with DrivenQuery(broker.bootstrap_servers, topic_name, commitOffsets="true") as query:

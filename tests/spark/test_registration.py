@@ -33,7 +33,7 @@ spark.stop()
 """
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_a_virtual_environment_that_is_not_activated(broker, topic_name, tmp_path):
     """Spark would start the search path's python3, which has neither barnabas nor pyarrow."""
     broker.topic(topic_name)
@@ -50,7 +50,7 @@ def test_a_virtual_environment_that_is_not_activated(broker, topic_name, tmp_pat
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=280,
         check=False,
     )
     assert "read [b'hello']" in done.stdout, done.stderr[-2000:]

@@ -74,7 +74,7 @@ class Copy:
         write = write.options(**self.source, topic=self.topics[1], **self.sink)
         query = write.option("checkpointLocation", str(self.checkpoint))
         query = query.trigger(availableNow=True).start()
-        assert query.awaitTermination(60)
+        assert query.awaitTermination(200)
         assert query.exception() is None
 
     def forget_last_commit(self):

@@ -159,7 +159,7 @@ def test_small_writes_are_retried(topic_name, failures):
         assert values(own, topic_name) == [b"0", b"1"]
 
 
-def test_a_replay_with_other_rows_is_refused_at_once(topic_name, options, monkeypatch):
+def test_a_replay_with_other_rows_is_rejected_at_once(topic_name, options, monkeypatch):
     assert write(options, Epoch(topic_name, 0, 0)) == 1
     asked = Asked(monkeypatch)
     with pytest.raises(ReplayError, match="is replayed with 2"):

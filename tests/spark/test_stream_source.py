@@ -42,7 +42,7 @@ def run(frame, checkpoint, seen, **trigger):
 
 
 def finish(query):
-    assert query.awaitTermination(60)
+    assert query.awaitTermination(200)
     assert query.exception() is None
 
 
@@ -139,7 +139,7 @@ def test_a_recreated_topic_recognised_by_its_length(spark, broker, source, topic
     broker.produce(topic_name, "new")
     failing = run(frame, tmp_path, Seen())
     with pytest.raises(Exception, match=f"{topic_name}-0: offsets 1 to 2: the log was cut back"):
-        failing.awaitTermination(60)
+        failing.awaitTermination(200)
     seen = Seen()
     finish(run(stream(spark, source, topic_name, failOnDataLoss="false"), tmp_path, seen))
     assert seen.rows == [(0, 0, b"new")]
@@ -159,7 +159,7 @@ def test_starting_from_a_group(spark, broker, source, topic_name, tmp_path):
     assert seen.rows == [(0, 2, b"c"), (1, 0, b"d")]
 
 
-def test_options_of_batches_are_refused(spark, source, topic_name, tmp_path):
+def test_options_of_batches_are_rejected(spark, source, topic_name, tmp_path):
     query = run(stream(spark, source, topic_name, endingOffsets="latest"), tmp_path, Seen())
     with pytest.raises(Exception, match="'endingOffsets' is for batch"):
-        query.awaitTermination(60)
+        query.awaitTermination(200)

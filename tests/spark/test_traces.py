@@ -10,12 +10,9 @@ import sys
 
 import pyarrow as pa
 import pytest
-from opentelemetry import trace
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
+from support.clients.spans import recorded_spans
 from support.network.otlp_collector import otlp_collector
 
 from barnabas import Consumer, Producer
@@ -36,12 +33,8 @@ TRACED = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 @pytest.fixture
 def spans(monkeypatch):
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "get_tracer", provider.get_tracer)
-    yield exporter.get_finished_spans
-    provider.shutdown()
+    with recorded_spans(monkeypatch) as finished:
+        yield finished
 
 
 def options(broker, **others):

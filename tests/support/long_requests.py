@@ -141,7 +141,7 @@ async def attack(port, kind, seconds):
 
 
 async def exchange(port, frame):
-    """Sends one frame; says whether it was answered, or refused by closing the connection."""
+    """Sends one frame; returns whether it got a response or the connection was closed."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(frame)

@@ -1,4 +1,4 @@
-"""The public façade: what it names is there, and nothing is loaded before it is used."""
+"""The public names exist, and their modules are imported at the first use."""
 
 import subprocess
 import sys

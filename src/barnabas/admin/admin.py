@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, Unpack
 from barnabas.admin.access import AclCalls, DelegationTokenCalls, QuotaCalls, ScramUserCalls
 from barnabas.admin.cluster import ClusterCalls
 from barnabas.admin.configs import ConfigCalls
-from barnabas.admin.group_offsets import GroupOffsetCalls
 from barnabas.admin.groups import GroupCalls
-from barnabas.admin.offsets import OffsetCalls, RecordCalls
+from barnabas.admin.offsets import GroupOffsetCalls, OffsetCalls, RecordCalls
 from barnabas.admin.placement import LogDirCalls, PlacementCalls
 from barnabas.admin.session import AdminSession
 from barnabas.admin.topics import TopicCalls

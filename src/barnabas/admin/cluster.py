@@ -1,7 +1,7 @@
 """The cluster: brokers, controller, features, and the API versions of each broker."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from barnabas.admin.results import Results, error_of, raise_error
@@ -17,6 +17,7 @@ from barnabas.wire.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from barnabas.wire.messages.metadata import MetadataResponse
 from barnabas.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 
 
@@ -85,7 +86,8 @@ class ClusterCalls(AdminCalls):
                 raise
         else:
             raise_error(response)
-            return _described(response)
+            found = (Node(one.broker_id, one.host, one.port, one.rack) for one in response.brokers)
+            return _described(response, found)
         return await self._session.until(
             lambda: self._cluster_from_metadata(include_operations), deadline
         )
@@ -140,7 +142,7 @@ class ClusterCalls(AdminCalls):
         outcomes.update({item.feature: error_of(item) for item in response.results})
         return Results(outcomes)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _api_versions(self, broker: int | None, timeout: float | None) -> ApiVersionsResponse:
         deadline = self._deadline("describe API versions", timeout)
@@ -156,16 +158,12 @@ class ClusterCalls(AdminCalls):
     async def _cluster_from_metadata(self, operations: bool) -> ClusterDescription:
         response = await self._session.metadata((), operations=operations)
         brokers = (Node(item.node_id, item.host, item.port, item.rack) for item in response.brokers)
-        return ClusterDescription(
-            response.cluster_id,
-            response.controller_id if response.controller_id >= 0 else None,
-            tuple(sorted(brokers, key=lambda node: node.id)),
-            operations_of(response.cluster_authorized_operations),
-        )
+        return _described(response, brokers)
 
 
-def _described(response: DescribeClusterResponse) -> ClusterDescription:
-    brokers = (Node(item.broker_id, item.host, item.port, item.rack) for item in response.brokers)
+def _described(
+    response: DescribeClusterResponse | MetadataResponse, brokers: Iterable[Node]
+) -> ClusterDescription:
     return ClusterDescription(
         response.cluster_id,
         response.controller_id if response.controller_id >= 0 else None,

@@ -4,8 +4,8 @@ Requests about one broker's configuration go to that broker. Other describe requ
 broker, other changes to the controller.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Protocol, TypeVar
 
 from barnabas.admin.config_types import (
     AlterOperation,
@@ -23,6 +23,8 @@ from barnabas.admin.fan_out import Outcome, kept, per_item
 from barnabas.admin.results import Results, error_of, raise_error
 from barnabas.admin.session import AdminCalls, Deadline
 from barnabas.model.config import ConfigType
+from barnabas.model.errors import BarnabasError
+from barnabas.wire.message import Request, ResponseT
 from barnabas.wire.messages import alter_configs as replacing
 from barnabas.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -36,6 +38,8 @@ from barnabas.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from barnabas.wire.messages.list_config_resources import ListConfigResourcesRequest
+
+V = TypeVar("V")
 
 
 class ConfigCalls(AdminCalls):
@@ -63,7 +67,7 @@ class ConfigCalls(AdminCalls):
         deadline = self._deadline("describe configs", timeout)
         keys = None if names is None else list(names)
 
-        async def ask(
+        async def send(
             node: int | None, pending: list[ConfigResource]
         ) -> Outcome[ConfigResource, dict[str, ConfigEntry]]:
             request = DescribeConfigsRequest(
@@ -79,7 +83,7 @@ class ConfigCalls(AdminCalls):
             response = await self._send_config(node, request)
             return {_resource(item): error_of(item) or _entries(item) for item in response.results}
 
-        return await self._by_config_owner(resources, ask, deadline)
+        return await self._by_config_owner(resources, send, deadline)
 
     async def alter_configs(
         self,
@@ -101,7 +105,7 @@ class ConfigCalls(AdminCalls):
         """
         deadline = self._deadline("alter configs", timeout)
 
-        async def ask(
+        async def send(
             node: int | None, pending: list[ConfigResource]
         ) -> Outcome[ConfigResource, None]:
             request = IncrementalAlterConfigsRequest(
@@ -118,7 +122,7 @@ class ConfigCalls(AdminCalls):
             response = await self._send_config(node, request)
             return {_resource(item): error_of(item) for item in response.responses}
 
-        return await self._by_config_owner(changes, ask, deadline)
+        return await self._by_config_owner(changes, send, deadline)
 
     async def replace_configs(
         self,
@@ -133,7 +137,7 @@ class ConfigCalls(AdminCalls):
         """
         deadline = self._deadline("replace configs", timeout)
 
-        async def ask(
+        async def send(
             node: int | None, pending: list[ConfigResource]
         ) -> Outcome[ConfigResource, None]:
             request = replacing.AlterConfigsRequest(
@@ -143,7 +147,7 @@ class ConfigCalls(AdminCalls):
             response = await self._send_config(node, request)
             return {_resource(item): error_of(item) for item in response.responses}
 
-        return await self._by_config_owner(values, ask, deadline)
+        return await self._by_config_owner(values, send, deadline)
 
     async def list_config_resources(
         self, types: Iterable[ConfigResourceType] = (), *, timeout: float | None = None
@@ -158,32 +162,41 @@ class ConfigCalls(AdminCalls):
             for item in response.config_resources
         ]
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
-    async def _send_config(self, node: int | None, request: Any) -> Any:
+    async def _send_config(self, node: int | None, request: Request[ResponseT]) -> ResponseT:
         client = self._session.client
         if node is not None:
-            return await self._session.ask_broker(node, request)
-        if isinstance(request, DescribeConfigsRequest):
-            return await client.send_to_any(request)
-        return await client.send_to_controller(request)
+            return await self._session.send_to_broker(node, request)
+        is_change = not isinstance(request, DescribeConfigsRequest)
+        return await (client.send_to_controller if is_change else client.send_to_any)(request)
 
     async def _by_config_owner(
-        self, resources: Iterable[ConfigResource], ask: Any, deadline: Deadline
-    ) -> Results[ConfigResource, Any]:
-        async def attempt(pending: list[ConfigResource]) -> Outcome[ConfigResource, Any]:
+        self,
+        resources: Iterable[ConfigResource],
+        send: Callable[[int | None, list[ConfigResource]], Awaitable[Outcome[ConfigResource, V]]],
+        deadline: Deadline,
+    ) -> Results[ConfigResource, V]:
+        async def attempt(pending: list[ConfigResource]) -> Outcome[ConfigResource, V]:
             owners: dict[int | None, list[ConfigResource]] = {}
             for item in pending:
                 owners.setdefault(item.broker_id, []).append(item)
-            found: dict[ConfigResource, Any] = {}
+            found: dict[ConfigResource, V | BarnabasError] = {}
             for node, group in owners.items():
-                found.update(await kept(ask, node, group))
+                found.update(await kept(send, node, group))
             return found
 
         return await per_item(self._session, resources, attempt, deadline)
 
 
-def _resource(item: Any) -> ConfigResource:
+class _ConfigItem(Protocol):
+    """One element of a response about configurations."""
+
+    resource_type: int
+    resource_name: str
+
+
+def _resource(item: _ConfigItem) -> ConfigResource:
     return ConfigResource(ConfigResourceType(item.resource_type), item.resource_name)
 
 

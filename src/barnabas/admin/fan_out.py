@@ -51,13 +51,13 @@ async def per_item(
     pending, backoff = order, session.backoff()
     while pending:
         try:
-            answer = await session.until(functools.partial(attempt, pending), deadline)
+            found = await session.until(functools.partial(attempt, pending), deadline)
         except DeadlineError:
             if not done:
                 raise
             break
         for item in pending:
-            done[item] = answer[item] if item in answer else _unanswered(deadline)
+            done[item] = found[item] if item in found else _missing(deadline)
         pause = backoff.next_s()
         pending = [item for item in pending if _open(done[item])]
         if not pending or pause >= deadline.left_s:
@@ -70,7 +70,7 @@ async def per_item(
 async def per_leader(
     session: AdminSession,
     partitions: Iterable[TopicPartition],
-    ask: Callable[[int, list[TopicPartition]], Awaitable[Outcome[TopicPartition, V]]],
+    send: Callable[[int, list[TopicPartition]], Awaitable[Outcome[TopicPartition, V]]],
     deadline: Deadline,
 ) -> Results[TopicPartition, V]:
     """Send each partition to its leader; leaders are looked up before every attempt."""
@@ -79,7 +79,7 @@ async def per_leader(
         response = await session.metadata(
             sorted({topic_partition.topic for topic_partition in pending})
         )
-        return await _ask_all(_leaders(response, pending), ask)
+        return await _send_all(_leaders(response, pending), send)
 
     return await per_item(session, partitions, attempt, deadline)
 
@@ -88,13 +88,13 @@ async def per_coordinator(
     session: AdminSession,
     kind: int,
     keys: Iterable[str],
-    ask: Callable[[int, list[str]], Awaitable[Outcome[str, V]]],
+    send: Callable[[int, list[str]], Awaitable[Outcome[str, V]]],
     deadline: Deadline,
 ) -> Results[str, V]:
     """Send each group or transactional id to its coordinator."""
 
     async def attempt(pending: list[str]) -> Outcome[str, V]:
-        found = await _ask_all(await _coordinators(session, kind, pending), ask)
+        found = await _send_all(await _coordinators(session, kind, pending), send)
         for key, outcome in found.items():
             if _open(outcome):
                 session.client.forget_coordinator(kind, key)
@@ -105,41 +105,42 @@ async def per_coordinator(
 
 async def per_broker(
     session: AdminSession,
-    ask: Callable[[int], Awaitable[V]],
+    send: Callable[[int], Awaitable[V]],
     brokers: Iterable[int],
     deadline: Deadline,
 ) -> Results[int, V]:
     """Send a request to several brokers concurrently."""
 
     async def one(broker_id: int, _: list[int]) -> Outcome[int, V]:
-        return {broker_id: await ask(broker_id)}
+        return {broker_id: await send(broker_id)}
 
     async def attempt(pending: list[int]) -> Outcome[int, V]:
-        return await _ask_all(({broker_id: [broker_id] for broker_id in pending}, {}), one)
+        return await _send_all(({broker_id: [broker_id] for broker_id in pending}, {}), one)
 
     return await per_item(session, brokers, attempt, deadline)
 
 
 async def kept(
-    ask: Callable[[N, list[K]], Awaitable[Outcome[K, V]]], node: N, items: list[K]
+    send: Callable[[N, list[K]], Awaitable[Outcome[K, V]]], node: N, items: list[K]
 ) -> Outcome[K, V]:
     """Returns the results of one node; a transient error becomes the result of each item."""
     try:
-        return await ask(node, items)
+        return await send(node, items)
     except BarnabasError as error:
         if not is_transient(error) and not isinstance(error, UnknownBrokerError):
             raise
         return dict.fromkeys(items, error)
 
 
-async def _ask_all(
-    found: Found[K], ask: Callable[[int, list[K]], Awaitable[Outcome[K, V]]]
+async def _send_all(
+    found: Found[K], send: Callable[[int, list[K]], Awaitable[Outcome[K, V]]]
 ) -> Outcome[K, V]:
     """Send requests to all nodes concurrently, each with its items."""
     nodes, errors = found
     outcomes: dict[K, V | BarnabasError] = dict(errors)
-    for answer in await asyncio.gather(*(kept(ask, node, group) for node, group in nodes.items())):
-        outcomes.update(answer)
+    requests = (kept(send, node, group) for node, group in nodes.items())
+    for results in await asyncio.gather(*requests):
+        outcomes.update(results)
     return outcomes
 
 
@@ -147,7 +148,7 @@ def _open(outcome: object) -> bool:
     return isinstance(outcome, BarnabasError) and is_transient(outcome)
 
 
-def _unanswered(deadline: Deadline) -> BarnabasError:
+def _missing(deadline: Deadline) -> BarnabasError:
     message = f"{deadline.what}: the response of the broker does not contain this item"
     return BrokerError(ErrorCode.UNKNOWN_SERVER_ERROR, message)
 

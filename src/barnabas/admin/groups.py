@@ -63,7 +63,7 @@ class GroupCalls(AdminCalls):
             types_filter=[str(kind) for kind in types],
         )
 
-        async def ask(broker_id: int) -> list[GroupListing]:
+        async def send(broker_id: int) -> list[GroupListing]:
             needed = TYPES_FROM if request.types_filter else STATES_FROM
             if request.types_filter or request.states_filter:
                 what = "to choose groups by state or type"
@@ -81,8 +81,8 @@ class GroupCalls(AdminCalls):
             ]
 
         brokers = await self._session.brokers(deadline)
-        answers = (await per_broker(self._session, ask, brokers, deadline)).check()
-        groups = {item.group_id: item for listed in answers.values() for item in listed}
+        by_broker = (await per_broker(self._session, send, brokers, deadline)).check()
+        groups = {item.group_id: item for listed in by_broker.values() for item in listed}
         return sorted(groups.values(), key=lambda item: item.group_id)
 
     async def describe_groups(
@@ -95,7 +95,7 @@ class GroupCalls(AdminCalls):
         """Describe state, members and assignments; missing groups have GROUP_ID_NOT_FOUND."""
         deadline = self._deadline("describe groups", timeout)
 
-        async def ask(node: int, pending: list[str]) -> Outcome[str, GroupDescription]:
+        async def send(node: int, pending: list[str]) -> Outcome[str, GroupDescription]:
             found = await self._describe_consumer(node, pending, include_operations)
             rest = [
                 group
@@ -107,7 +107,7 @@ class GroupCalls(AdminCalls):
                 found.update(await self._describe_classic(node, rest, include_operations))
             return found
 
-        return await per_coordinator(self._session, GROUP, groups, ask, deadline)
+        return await per_coordinator(self._session, GROUP, groups, send, deadline)
 
     async def describe_group(self, group: str, *, timeout: float | None = None) -> GroupDescription:
         """Describe one group; raises GROUP_ID_NOT_FOUND if it does not exist."""
@@ -119,12 +119,12 @@ class GroupCalls(AdminCalls):
         """Delete groups with their offsets; a group with members has NON_EMPTY_GROUP."""
         deadline = self._deadline("delete groups", timeout)
 
-        async def ask(node: int, pending: list[str]) -> Outcome[str, None]:
+        async def send(node: int, pending: list[str]) -> Outcome[str, None]:
             request = DeleteGroupsRequest(groups_names=pending)
             response = await self._session.client.send(node, request)
             return {item.group_id: error_of(item) for item in response.results}
 
-        return await per_coordinator(self._session, GROUP, groups, ask, deadline)
+        return await per_coordinator(self._session, GROUP, groups, send, deadline)
 
     async def remove_group_members(
         self,
@@ -160,7 +160,7 @@ class GroupCalls(AdminCalls):
             {member: error_of(item) for member, item in zip(chosen, response.members, strict=False)}
         )
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _describe_consumer(
         self, node: int, groups: list[str], operations: bool

@@ -6,9 +6,8 @@ from barnabas.admin.fan_out import Outcome, per_broker, per_item
 from barnabas.admin.results import Results, error_of, raise_error
 from barnabas.admin.session import AdminCalls
 from barnabas.admin.topic_types import ElectionType, LogDir, Reassignment, Replica, ReplicaInfo
-from barnabas.clients.core.apis.common import by_topic
 from barnabas.model.errors import BarnabasError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, by_topic
 from barnabas.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -151,14 +150,14 @@ class LogDirCalls(AdminCalls):
                 for topic, numbers in by_topic(partitions).items()
             ]
 
-        async def ask(broker_id: int) -> tuple[LogDir, ...]:
+        async def send(broker_id: int) -> tuple[LogDir, ...]:
             request = DescribeLogDirsRequest(topics=topics)
-            response = await self._session.ask_broker(broker_id, request)
+            response = await self._session.send_to_broker(broker_id, request)
             raise_error(response)
             return tuple(_log_dir(item) for item in response.results)
 
         chosen = await self._session.brokers(deadline) if brokers is None else brokers
-        return await per_broker(self._session, ask, chosen, deadline)
+        return await per_broker(self._session, send, chosen, deadline)
 
     async def alter_replica_log_dirs(
         self, moves: Mapping[Replica, str], *, timeout: float | None = None
@@ -170,7 +169,7 @@ class LogDirCalls(AdminCalls):
             found: dict[Replica, BarnabasError | None] = {}
             for broker in sorted({replica.broker for replica in pending}):
                 mine = {item: moves[item] for item in pending if item.broker == broker}
-                response = await self._session.ask_broker(broker, _moves(mine))
+                response = await self._session.send_to_broker(broker, _moves(mine))
                 for topic in response.results:
                     for item in topic.partitions:
                         replica = Replica(topic.topic_name, item.partition_index, broker)

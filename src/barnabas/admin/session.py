@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.admin.results import UnknownBrokerError, is_transient, raise_error
 from barnabas.clients.core.backoff import Backoff, Retries, retry_until
@@ -23,7 +23,7 @@ from barnabas.model.errors import (
 from barnabas.model.ids import Uuid
 from barnabas.security.acl import Operation
 from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request, ResponseT
 from barnabas.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -82,14 +82,16 @@ class AdminSession:
 
         return await retry_until(operation, retries, refresh)
 
-    async def to_any(self, request: Message, deadline: Deadline) -> Any:
+    async def to_any(self, request: Request[ResponseT], deadline: Deadline) -> ResponseT:
         """Send a request to any available broker."""
         return await self.until(lambda: self.client.send_to_any(request), deadline)
 
-    async def to_broker(self, broker_id: int, request: Message, deadline: Deadline) -> Any:
-        return await self.until(lambda: self.ask_broker(broker_id, request), deadline)
+    async def to_broker(
+        self, broker_id: int, request: Request[ResponseT], deadline: Deadline
+    ) -> ResponseT:
+        return await self.until(lambda: self.send_to_broker(broker_id, request), deadline)
 
-    async def ask_broker(self, broker_id: int, request: Message) -> Any:
+    async def send_to_broker(self, broker_id: int, request: Request[ResponseT]) -> ResponseT:
         """Send a request to one broker once; raises UnknownBrokerError if it does not exist."""
         known = self.client.metadata.brokers
         if broker_id not in known:
@@ -100,10 +102,10 @@ class AdminSession:
             raise UnknownBrokerError(f"broker {broker_id} does not exist; live brokers: {live}")
         return await self.client.send(broker_id, request)
 
-    async def to_controller(self, request: Message, deadline: Deadline) -> Any:
+    async def to_controller(self, request: Request[ResponseT], deadline: Deadline) -> ResponseT:
         """Send a request to the controller; find it again after NOT_CONTROLLER."""
 
-        async def attempt() -> Any:
+        async def attempt() -> ResponseT:
             response = await self.client.send_to_controller(request)
             await self.check(response)
             return response
@@ -111,11 +113,17 @@ class AdminSession:
         return await self.until(attempt, deadline)
 
     async def to_coordinator(
-        self, kind: int, key: str, request: Message, deadline: Deadline, *, min_version: int = 0
-    ) -> Any:
+        self,
+        kind: int,
+        key: str,
+        request: Request[ResponseT],
+        deadline: Deadline,
+        *,
+        min_version: int = 0,
+    ) -> ResponseT:
         """Send a request to the coordinator of a group or transactional id."""
 
-        async def attempt() -> Any:
+        async def attempt() -> ResponseT:
             try:
                 node = await self.client.coordinator(kind, key)
                 await self.require(type(request), min_version, "for this", node)

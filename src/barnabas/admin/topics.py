@@ -175,7 +175,7 @@ class TopicCalls(AdminCalls):
             response = await self._session.client.send_to_controller(request)
             by_id = {item for item in pending if isinstance(item, Uuid)}
             return {
-                item.topic_id if item.topic_id in by_id else item.name: error_of(item)
+                item.topic_id if item.topic_id in by_id else item.name or "": error_of(item)
                 for item in response.responses
             }
 
@@ -211,7 +211,7 @@ class TopicCalls(AdminCalls):
 
         return await per_item(self._session, counts, attempt, deadline)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _describe_all_topics(
         self, operations: bool, deadline: Deadline
@@ -266,7 +266,7 @@ class TopicCalls(AdminCalls):
             cursor = response.next_cursor
             if cursor is None:
                 return found
-            # Names before the cursor are answered; sent again, they would cost time at each page.
+            # Earlier pages contain the names before the cursor; to repeat them would cost time.
             left = [name for name in left if name >= cursor.topic_name]
 
     async def _topics_from_metadata(

@@ -12,10 +12,9 @@ from barnabas.admin.group_types import (
 )
 from barnabas.admin.results import Results, error_of, raise_error
 from barnabas.admin.session import AdminCalls
-from barnabas.clients.core.apis.common import by_topic
 from barnabas.clients.core.client import TRANSACTION
 from barnabas.model.errors import BarnabasError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, by_topic
 from barnabas.wire.messages import describe_producers as producers
 from barnabas.wire.messages import describe_transactions as describing
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
@@ -59,7 +58,7 @@ class TransactionCalls(AdminCalls):
 
         needed = 2 if pattern is not None else 1 if running_longer_than is not None else 0
 
-        async def ask(broker_id: int) -> list[TransactionListing]:
+        async def send(broker_id: int) -> list[TransactionListing]:
             what = "to filter transactions by age or name"
             await self._session.require(ListTransactionsRequest, needed, what, broker_id)
             response = await self._session.client.send(broker_id, request)
@@ -72,8 +71,8 @@ class TransactionCalls(AdminCalls):
             ]
 
         brokers = await self._session.brokers(deadline)
-        answers = (await per_broker(self._session, ask, brokers, deadline)).check()
-        listings = [item for listed in answers.values() for item in listed]
+        by_broker = (await per_broker(self._session, send, brokers, deadline)).check()
+        listings = [item for listed in by_broker.values() for item in listed]
         return sorted(listings, key=lambda item: item.transactional_id)
 
     async def describe_transactions(
@@ -82,7 +81,7 @@ class TransactionCalls(AdminCalls):
         """Describe state, producer and partitions of transactional ids."""
         deadline = self._deadline("describe transactions", timeout)
 
-        async def ask(node: int, pending: list[str]) -> Outcome[str, TransactionDescription]:
+        async def send(node: int, pending: list[str]) -> Outcome[str, TransactionDescription]:
             request = describing.DescribeTransactionsRequest(transactional_ids=pending)
             response = await self._session.client.send(node, request)
             return {
@@ -90,7 +89,7 @@ class TransactionCalls(AdminCalls):
                 for item in response.transaction_states
             }
 
-        return await per_coordinator(self._session, TRANSACTION, transactional_ids, ask, deadline)
+        return await per_coordinator(self._session, TRANSACTION, transactional_ids, send, deadline)
 
     async def describe_producers(
         self,
@@ -102,7 +101,7 @@ class TransactionCalls(AdminCalls):
         """Describe the active producers of partitions, on the leaders or on one broker."""
         deadline = self._deadline("describe producers", timeout)
 
-        async def ask(
+        async def send(
             node: int, pending: list[TopicPartition]
         ) -> Outcome[TopicPartition, tuple[ProducerDescription, ...]]:
             request = producers.DescribeProducersRequest(
@@ -111,7 +110,7 @@ class TransactionCalls(AdminCalls):
                     for topic, numbers in by_topic(pending).items()
                 ]
             )
-            response = await self._session.ask_broker(node, request)
+            response = await self._session.send_to_broker(node, request)
             return {
                 TopicPartition(topic.name, item.partition_index): error_of(item)
                 or tuple(_producer(state) for state in item.active_producers)
@@ -120,10 +119,10 @@ class TransactionCalls(AdminCalls):
             }
 
         if broker is None:
-            return await per_leader(self._session, partitions, ask, deadline)
+            return await per_leader(self._session, partitions, send, deadline)
         chosen = broker
         return await per_item(
-            self._session, partitions, lambda pending: ask(chosen, pending), deadline
+            self._session, partitions, lambda pending: send(chosen, pending), deadline
         )
 
     async def abort_transaction(
@@ -132,7 +131,7 @@ class TransactionCalls(AdminCalls):
         """Write an abort marker for a transaction that its coordinator does not know any more."""
         deadline = self._deadline(f"abort a transaction in {hanging.partition}", timeout)
 
-        async def ask(
+        async def send(
             leader: int, partitions: list[TopicPartition]
         ) -> Outcome[TopicPartition, None]:
             response = await self._session.client.send(leader, _abort_marker(hanging))
@@ -143,7 +142,7 @@ class TransactionCalls(AdminCalls):
                 for item in topic.partitions
             }
 
-        (await per_leader(self._session, [hanging.partition], ask, deadline)).check()
+        (await per_leader(self._session, [hanging.partition], send, deadline)).check()
 
     async def fence_producers(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
@@ -151,7 +150,7 @@ class TransactionCalls(AdminCalls):
         """Fence the producers of transactional ids and abort their open transactions."""
         deadline = self._deadline("fence producers", timeout)
 
-        async def ask(node: int, pending: list[str]) -> Outcome[str, FencedProducer]:
+        async def send(node: int, pending: list[str]) -> Outcome[str, FencedProducer]:
             found: dict[str, FencedProducer | BarnabasError] = {}
             for transactional_id in pending:
                 request = InitProducerIdRequest(
@@ -163,7 +162,7 @@ class TransactionCalls(AdminCalls):
                 )
             return found
 
-        return await per_coordinator(self._session, TRANSACTION, transactional_ids, ask, deadline)
+        return await per_coordinator(self._session, TRANSACTION, transactional_ids, send, deadline)
 
 
 def _transaction(item: describing.TransactionState, coordinator: int) -> TransactionDescription:

@@ -16,7 +16,7 @@ from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from barnabas.broker.access.audit_topic import AuditTopic
+from barnabas.broker.access.audit import AuditTopic
 from barnabas.broker.access.inter_broker import BrokerPeers
 from barnabas.broker.cluster.command_channels import CommandReceiver
 from barnabas.broker.cluster.leader_queries import RequestedLeaders
@@ -28,12 +28,10 @@ from barnabas.broker.config_watch import ConfigWatch
 from barnabas.broker.coordinators.transaction_coordinator import ProducerIds
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import Interceptor
-from barnabas.broker.http_endpoints import HttpEndpoints
-from barnabas.broker.http_server import HttpServer, parse_http_listener
+from barnabas.broker.http_server import HttpEndpoints, HttpServer, parse_http_listener
 from barnabas.broker.listeners import ConnectionCaps, Listeners
 from barnabas.broker.metrics.broker_metrics import BrokerMetrics
-from barnabas.broker.metrics.group_offsets import GroupOffsets
-from barnabas.broker.metrics.lag import LagMonitor
+from barnabas.broker.metrics.lag import GroupOffsets, LagMonitor
 from barnabas.broker.metrics.reporting import BrokerReporters
 from barnabas.broker.services import Services
 from barnabas.broker.startup import Identity, StartGate, establish, open_tree, registered_endpoints
@@ -241,7 +239,7 @@ class Broker:
             handlers, services, gate, clock=self._clock, metrics=metrics.requests
         )
         self._observe(services, tree, dispatcher, cluster)
-        self._listeners.start(self._access.timed(dispatcher))
+        self._listeners.start(self._access.timed(dispatcher), dispatcher.short_paths.serve)
         await services.cluster.controller.start()
         await topics.wait_for_broker(broker_id, _FIRST_COMMANDS_MS)
         await self._start_serving(stack, dispatcher, configs, gate)

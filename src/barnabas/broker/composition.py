@@ -5,10 +5,10 @@ import logging
 import random
 from dataclasses import dataclass
 
+from barnabas.broker._partition_waiters_hot import PartitionWaiters
 from barnabas.broker.access.inter_broker import served_handlers
 from barnabas.broker.access.wiring import AccessControl
 from barnabas.broker.api_versions import ApiVersionsResponses, features_of
-from barnabas.broker.batch_validation import ValidationThread
 from barnabas.broker.cluster.wiring import ClusterRuntime
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
@@ -20,8 +20,8 @@ from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.metrics.broker_metrics import BrokerMetrics
 from barnabas.broker.metrics.client_telemetry import ClientTelemetry
-from barnabas.broker.produce_rules import ProduceRules
-from barnabas.broker.purgatory import PartitionWaiters, Purgatory
+from barnabas.broker.produce_rules import ProduceRules, ValidationThread
+from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.services import Services
 from barnabas.broker.startup import Identity, doubtful_replicas
 from barnabas.broker.storage import BrokerStorage, LogStore

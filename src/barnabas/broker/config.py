@@ -158,12 +158,14 @@ class BrokerConfig:
         protocol = self.values["security.inter.broker.protocol"]
         if name and protocol:
             raise ConfigError(
-                "inter.broker.listener.name and security.inter.broker.protocol exclude each other"
+                "set inter.broker.listener.name or security.inter.broker.protocol, not both"
             )
         if protocol:
             found = [e.listener for e in self.listeners if e.security_protocol == protocol]
             if not found:
-                raise ConfigError(f"security.inter.broker.protocol={protocol!r}: no such listener")
+                raise ConfigError(
+                    f"security.inter.broker.protocol={protocol!r}: no listener has it"
+                )
             return found[0]
         return name.upper() if name else self.listeners[0].listener
 
@@ -189,5 +191,5 @@ class BrokerConfig:
         if name not in protocols:
             raise ConfigError(f"{key}={text!r}: {name} is not in listener.security.protocol.map")
         if protocols[name] not in SECURITY_PROTOCOLS:
-            raise ConfigError(f"listener.security.protocol.map: there is no {protocols[name]}")
+            raise ConfigError(f"listener.security.protocol.map: unknown protocol {protocols[name]}")
         return Endpoint(name, host.strip("[]"), int(port), protocols[name])

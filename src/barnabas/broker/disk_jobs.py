@@ -89,7 +89,7 @@ class Flusher:
                 self._again.discard(partition)
                 # Taken before the flush: it covers only records that are in the file now.
                 ticket: FlushTicket = partition.flush_ticket()
-                await self.flush_log(partition.log)  # type: ignore[arg-type]
+                await self.flush_log(partition.log)  # type: ignore[arg-type]  # the port of a Log
                 partition.flushed(ticket)
                 self.on_flushed(partition)
                 if partition not in self._again:

@@ -5,7 +5,6 @@ served, or an unsupported version. The same applies to a request whose objects w
 memory than its bytes. The exception is ApiVersions: the response to an unsupported version has
 version 0 and contains UNSUPPORTED_VERSION and the served range, so that the client can retry.
 
-One loop serves every client: a request that computes for 50 ms delays all others by as much. So
 `LoopWatch` counts and logs requests that block the loop for a long time. The logger
 `barnabas.request` writes every request at DEBUG.
 """
@@ -13,21 +12,20 @@ One loop serves every client: a request that computes for 50 ms delays all other
 import asyncio
 import logging
 import struct
-from collections import Counter
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
-from time import perf_counter_ns
 from typing import Any, Protocol
 
+from barnabas.broker._short_path_hot import ShortPath, ShortPaths
 from barnabas.broker.api_versions import ApiVersionsResponses
-from barnabas.broker.duplicate_elements import merge_duplicates
-from barnabas.broker.error_responses import error_response, tells_error
+from barnabas.broker.error_responses import contains_error, error_response
 from barnabas.broker.handler import (
     Deferred,
     EncodedBody,
     Handler,
     HandlerContext,
     Interceptor,
+    LargeResponse,
     NoResponse,
     RequestContext,
     RequestPorts,
@@ -35,10 +33,11 @@ from barnabas.broker.handler import (
     encode_reply,
 )
 from barnabas.broker.large_requests import LargeRequests
+from barnabas.broker.loop_watch import SLOW_REQUEST_NS, LoopWatch, api_name
 from barnabas.broker.metrics.request_metrics import RequestMeter, RequestMetrics
-from barnabas.broker.request_limits import LOOP_BUDGET, LOOP_BUDGETS
+from barnabas.broker.request_limits import LOOP_BUDGET, LOOP_BUDGETS, merge_duplicates
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import DecodingBudgetError, LocalError, ProtocolError
+from barnabas.model.errors import BrokerError, DecodingBudgetError, LocalError, ProtocolError
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import Part, PendingReply, Reply, release_parts
 from barnabas.net.server_connection import ServerConnection
@@ -46,16 +45,13 @@ from barnabas.runtime.clock import Clock, SystemClock
 from barnabas.runtime.metrics import Registry
 from barnabas.runtime.rate_limited_log import RateLimitedLog
 from barnabas.wire import _fetch_hot, _produce_hot
-from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.api_keys import ApiKey, request_class
 from barnabas.wire.headers import RequestHeader, decode_request_header
 from barnabas.wire.message import Message, WireStruct, decoding_budget
-from barnabas.wire.registry import request_class
 from barnabas.zk.tree import ConnectionLossError, SessionLostError
 
 _logger = logging.getLogger("barnabas.broker")
 _requests = logging.getLogger("barnabas.request")
-# A handler that occupies the loop this long delays every other connection: it is logged.
-SLOW_REQUEST_NS = 50_000_000
 _unpack_start = struct.Struct(">hhi").unpack_from
 _API_VERSIONS = int(ApiKey.API_VERSIONS)
 _PRODUCE = int(ApiKey.PRODUCE)
@@ -65,68 +61,6 @@ _SHORT_DECODERS: dict[int, Callable[[memoryview, int, int], Any]] = {
     int(ApiKey.FETCH): _fetch_hot.decode_single,
 }
 """Decoders of the frequent requests; they return None for all that is not common."""
-
-
-class LoopWatch:
-    """Counts by API; owned by the broker's loop."""
-
-    def __init__(self, clock: Clock, now_ns: Callable[[], int] = perf_counter_ns) -> None:
-        self.now_ns = now_ns
-        self.slow_requests: Counter[str] = Counter()
-        """Number of requests, by API, that blocked the loop for more than 50 ms."""
-        self._log = RateLimitedLog(_logger, clock, period_ms=10_000)
-
-    def held(self, name: str, held_ns: int) -> None:
-        """Counts and logs a request of API `name` that blocked the loop longer than the limit."""
-        self.slow_requests[name] += 1
-        line = "a %s request held the event loop for %d ms; other clients waited"
-        self._log.warning(name, line, name, held_ns // 1_000_000)
-
-    def watched(self, name: str, awaitable: Awaitable[Any]) -> Awaitable[Any]:
-        """Wraps an awaitable to measure each of its steps on the loop."""
-        return _Watched(self, name, awaitable)
-
-
-class _Watched:
-    """Runs the steps of an awaitable and measures each.
-
-    No variable may refer to an error, or to a future that contains one, while the error is raised:
-    its traceback contains the calls of this class. The reference cycle would keep the memory of a
-    refused frame until a garbage collection.
-    """
-
-    __slots__ = ("_awaitable", "_name", "_watch")
-
-    def __init__(self, watch: LoopWatch, name: str, awaitable: Awaitable[object]) -> None:
-        self._watch = watch
-        self._name = name
-        self._awaitable = awaitable
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        steps = self._awaitable.__await__()
-        step: Callable[[], Any] = steps.__next__
-        while True:
-            try:
-                awaited = self._measured(step)
-            except StopIteration as end:
-                return end.value
-            finally:
-                step = steps.__next__
-            try:
-                yield awaited
-            except BaseException as error:  # noqa: BLE001 - of a future, or a cancellation
-                step = partial(steps.throw, error)
-            del awaited
-
-    def _measured(self, step: Callable[[], Any]) -> Any:
-        started_ns = self._watch.now_ns()
-        try:
-            return step()
-        finally:
-            del step
-            held_ns = self._watch.now_ns() - started_ns
-            if held_ns > SLOW_REQUEST_NS:
-                self._watch.held(self._name, held_ns)
 
 
 class DispatchPorts(RequestPorts, Protocol):
@@ -151,10 +85,11 @@ class Dispatcher:
         self.loop_watch = LoopWatch(clock)
         self._log = RateLimitedLog(_logger, clock)
         self._metrics = metrics or RequestMetrics(Registry())
-        self._large_requests = LargeRequests(self._log_limit)
+        self._large_requests = LargeRequests(self._log_limit, self._metrics)
         self._services = services
-        self._interceptor = interceptor
         self._handlers = {int(handler.api): handler for handler in handlers}
+        self.short_paths = self._make_short_paths()
+        self.intercept(interceptor)
         self._requests: dict[int, Any] = {}  # request classes, imported when first needed
         self._tasks: set[asyncio.Task[None]] = set()
         # Bound once: a bound method is an object, and each request would create two.
@@ -162,18 +97,21 @@ class Dispatcher:
         self._count_errors = self._metrics.count_errors
 
     def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
+        short = self.short_paths.serve(connection, frame)
+        if short is not None:
+            return short
         watch = self.loop_watch
         started_ns = watch.now_ns()
         if len(frame) < _HEADER_BYTES:
             raise ProtocolError(f"a frame of {len(frame)} bytes has no request header")
         api_key, version, _ = _unpack_start(frame)
         try:
-            reply = self._dispatch(connection, frame, api_key, version)
+            reply, request = self._dispatch(connection, frame, api_key, version)
         finally:
             held_ns = watch.now_ns() - started_ns
             if held_ns > SLOW_REQUEST_NS:
                 watch.held(api_name(api_key), held_ns)
-        meter = self._metrics.of(api_key)
+        meter = self._metrics.of(api_key, request)
         connection.send_time = meter.send
         queue_ns = started_ns - connection.received_ns
         log = _request_log(connection, frame) if _requests.isEnabledFor(logging.DEBUG) else None
@@ -185,6 +123,38 @@ class Dispatcher:
             if log is not None:
                 log(held_ns, held_ns)
         return reply
+
+    def _make_short_paths(self) -> ShortPaths:
+        paths = {
+            api: ShortPath(handler.short, handler.short_guards, self._short_failed(handler))
+            for api, handler in self._handlers.items()
+            if handler.short is not None
+        }
+        return ShortPaths(paths, self._services, self.loop_watch, self._metrics, self._short_error)
+
+    def _short_failed(
+        self, handler: Handler
+    ) -> Callable[[ServerConnection, memoryview, BrokerError], Reply]:
+        """Returns the function that makes the response after a short path raised BrokerError."""
+
+        def failed(connection: ServerConnection, frame: memoryview, error: BrokerError) -> Reply:
+            if handler.short_failed is None:
+                raise self._short_error(frame, error) from None
+            context = self._context(decode_request_header(frame)[0], connection)
+            return context.encode(handler.short_failed(context, frame, error))
+
+        return failed
+
+    def _short_error(self, frame: memoryview, error: Exception) -> Exception:
+        if isinstance(error, ConnectionClosedError | ProtocolError):
+            return error
+        return self._internal_error(decode_request_header(frame)[0], error)
+
+    def _context(self, header: RequestHeader, connection: ServerConnection) -> RequestContext:
+        context = HandlerContext(header, connection, self._services)
+        context.on_encoding_error = self._on_encoding_error
+        context.count_errors = self._count_errors
+        return context
 
     def _record_when_completed(
         self,
@@ -206,24 +176,23 @@ class Dispatcher:
 
     def _dispatch(
         self, connection: ServerConnection, frame: memoryview, api_key: int, version: int
-    ) -> Reply:
+    ) -> tuple[Reply, Any]:
+        """Returns the reply, and the request unless it is decoded later."""
         handler = self._handlers.get(api_key)
         if handler is None:
             raise ConnectionClosedError(Refusal.UNSUPPORTED, f"{api_name(api_key)} is not served")
         if not handler.versions[0] <= version <= handler.versions[1]:
-            return self._wrong_version(connection, handler, frame)
+            return self._wrong_version(connection, handler, frame), None
         header, offset = decode_request_header(frame)
-        context = HandlerContext(header, connection, self._services)
-        context.on_encoding_error = self._on_encoding_error
-        context.count_errors = self._count_errors
+        context = self._context(header, connection)
         try:
             budget = LOOP_BUDGETS.get(handler.api, LOOP_BUDGET)
             request = self._decode(header, frame, offset, budget)
         except DecodingBudgetError:
             decode = partial(self._decode_large, header, frame, offset)
             later = self._large_requests.serve(context, handler, decode, self._serve)
-            return self._reply_later(context, later)
-        return self._reply(context, self._serve(context, handler, request))
+            return self._reply_later(context, later), None
+        return self._reply(context, self._serve(context, handler, request)), request
 
     def _serve(self, context: RequestContext, handler: Handler, request: Any) -> Result:
         if handler.api != _PRODUCE:
@@ -241,6 +210,7 @@ class Dispatcher:
     def intercept(self, interceptor: Interceptor | None) -> None:
         """Sets or removes the interceptor."""
         self._interceptor = interceptor
+        self.short_paths.enabled = interceptor is None
 
     async def drain(self, timeout_s: float = 5.0) -> None:
         """Waits for requests that run in tasks; cancels them after the timeout."""
@@ -298,6 +268,8 @@ class Dispatcher:
             later: Any = result
             while isinstance(later, Awaitable):  # of an interceptor, then of the handler
                 later = await self.loop_watch.watched(name, later)
+            if isinstance(later, LargeResponse):
+                later = await self._large_requests.encode(context, later)
         except ConnectionClosedError as refused:
             context.connection.refuse(refused.reason, refused.detail)
         except ProtocolError as error:
@@ -306,9 +278,9 @@ class Dispatcher:
             failed = self._internal_error(context.header, error)
             context.connection.refuse(failed.reason, failed.detail)
         else:
-            self._give(context, later, deferred)
+            self._complete(context, later, deferred)
 
-    def _give(self, context: RequestContext, result: Result, deferred: Deferred) -> None:
+    def _complete(self, context: RequestContext, result: Result, deferred: Deferred) -> None:
         """Completes the deferred reply with an available result."""
         if isinstance(result, Message):
             deferred.respond(result)
@@ -403,7 +375,7 @@ def _error_frame(context: RequestContext) -> list[Part] | None:
         return None
     try:
         response = error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR)
-        if not tells_error(response, header.api_version):
+        if not contains_error(response, header.api_version):
             return None
         return encode_reply(header, response)
     except Exception:  # noqa: BLE001 - the caller closes the connection
@@ -420,14 +392,6 @@ def _records_of(value: object) -> Iterator[object]:
             yield from _records_of(item)
     elif hasattr(value, "release"):
         yield value
-
-
-def api_name(api_key: int) -> str:
-    """Returns Kafka's name of an API, or its number."""
-    try:
-        return ApiKey(api_key).name
-    except ValueError:
-        return f"api key {api_key}"
 
 
 def _name(header: RequestHeader) -> str:

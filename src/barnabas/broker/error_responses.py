@@ -16,8 +16,8 @@ from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.wire.api_keys import response_class
 from barnabas.wire.message import Message, WireStruct
-from barnabas.wire.registry import response_class
 from barnabas.zk.tree import TreeError
 
 _Struct = TypeVar("_Struct", bound=WireStruct)
@@ -66,13 +66,13 @@ def error_response(request: Message, code: ErrorCode) -> Message:
     return response
 
 
-def tells_error(response: WireStruct, version: int) -> bool:
+def contains_error(response: WireStruct, version: int) -> bool:
     """Whether the response, encoded in this version, contains an error code other than NONE."""
     fields = {name for name, _, low, high, _ in response.FIELDS if low <= version <= high}
     if any(getattr(response, name) for name in _code_fields(response) if name in fields):
         return True
     nested = (name for name, _ in _arrays(type(response)) if name in fields)
-    return any(tells_error(item, version) for name in nested for item in getattr(response, name))
+    return any(contains_error(item, version) for name in nested for item in getattr(response, name))
 
 
 def error_codes(response: Message) -> set[int]:

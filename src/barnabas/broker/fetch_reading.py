@@ -7,8 +7,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator
 from typing import Protocol, TypeVar
 
-from barnabas.broker.access.access import fetch_rights
-from barnabas.broker.access.authorizer_config import Authorizers
+from barnabas.broker.access.access import Authorizers, fetch_rights
 from barnabas.broker.error_responses import leader_hint, node_endpoints
 from barnabas.broker.fetch_sessions import (
     CachedFetchSession,

@@ -6,7 +6,8 @@ The function returns one of:
 - the response, when it is available immediately;
 - a `Deferred`, when the response depends on a later event (its position in the connection's order
   of responses is kept);
-- an awaitable of the response, when the handler reads or writes the metadata tree;
+- an awaitable of the response, when the handler reads or writes the metadata tree; of a
+  `LargeResponse`, if the encoding would take too long on the loop;
 - NO_RESPONSE.
 
 The dispatcher encodes the returned message in the version of the request.
@@ -18,7 +19,7 @@ imports none of those parts, so they can import it.
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from barnabas.broker.config import BrokerConfig
@@ -91,6 +92,15 @@ class EncodedBody:
         self.body = body
 
 
+class LargeResponse:
+    """A response that is encoded in the thread of the large requests."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: Message) -> None:
+        self.message = message
+
+
 class Deferred(PendingReply):
     """A response that is available later; `respond` is called once."""
 
@@ -121,7 +131,8 @@ class Deferred(PendingReply):
 
 
 AvailableResult: TypeAlias = Message | Deferred | EncodedBody | NoResponse
-Result: TypeAlias = AvailableResult | Awaitable[AvailableResult]
+AwaitedResult: TypeAlias = AvailableResult | LargeResponse
+Result: TypeAlias = AvailableResult | Awaitable[AwaitedResult]
 Handle: TypeAlias = Callable[["RequestContext", Any], Result]
 """Serves a request. Each handler takes the request class of its API, so the parameter is Any."""
 
@@ -137,6 +148,10 @@ class Interceptor(Protocol):
     ) -> Result:
         """Returns the result for the request, usually by calling `handle`."""
         ...
+
+
+AllowsShort: TypeAlias = Callable[[ServerConnection], bool]
+"""Whether a request of this connection may be served without the step that wraps a handler."""
 
 
 _SHORT_ENCODERS: dict[type[Message], Callable[[int, Any, int], Any]] = {
@@ -167,12 +182,31 @@ class ApiHandler(Generic[PortsT_contra]):
 
     `advertised_min` replaces the first served version in ApiVersions. Kafka does this for one API
     (Produce, KAFKA-18659).
+
+    `short` serves the common form of the request directly from its frame, if all `short_guards`
+    allow it; None leaves the request, unchanged, to `handle`. If it raises BrokerError,
+    `short_failed` returns the response.
     """
 
     api: ApiKey
     versions: tuple[int, int]
     handle: Callable[["HandlerContext[PortsT_contra]", Any], Result]
     advertised_min: int | None = None
+    short: Callable[[PortsT_contra, memoryview], bytes | None] | None = None
+    short_guards: tuple[AllowsShort, ...] = ()
+    short_failed: (
+        Callable[["HandlerContext[PortsT_contra]", memoryview, BrokerError], Message] | None
+    ) = None
+
+    def wrapped(self, handle: Handle, allows_short: AllowsShort | None = None) -> "Handler":
+        """Returns the handler with `handle`, which calls the handler's function.
+
+        The short path does not call `handle`. So it is kept only for connections of which
+        `allows_short` says that `handle` would change nothing; without `allows_short` for none.
+        """
+        if self.short is None or allows_short is None:
+            return replace(self, handle=handle, short=None)
+        return replace(self, handle=handle, short_guards=(*self.short_guards, allows_short))
 
 
 Handler: TypeAlias = ApiHandler[Any]

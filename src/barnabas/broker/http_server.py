@@ -1,4 +1,11 @@
-"""HTTP endpoints of a broker: /metrics, /healthz, /readyz, /status.
+"""HTTP endpoints of a broker, and the server for them.
+
+- /metrics: all metrics as text for Prometheus.
+- /healthz: whether the process should be restarted (liveness): 200 while the loop responds and a
+  log directory works.
+- /readyz: whether clients should be sent here (readiness): started, registered, not shutting down,
+  and all replicas of this broker in sync.
+- /status: a summary as JSON.
 
 The server runs in threads of the standard library's HTTP server, so a slow client cannot delay the
 broker. A thread computes nothing: it starts a coroutine on the broker's loop, which owns the state,
@@ -14,13 +21,21 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from time import perf_counter_ns
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from barnabas.broker.listeners import Listeners
+from barnabas.broker.metrics.broker_metrics import BrokerMetrics
+from barnabas.broker.metrics.exposition import Exposition
+from barnabas.broker.services import Services
 from barnabas.model.errors import ConfigError
+from barnabas.model.version import VERSION
+from barnabas.runtime.clock import Clock
+from barnabas.zk.tree import MetadataTree, SessionState
 
 _logger = logging.getLogger("barnabas.broker.http")
 # Any peer may connect: a flood of requests must not occupy more threads.
@@ -29,6 +44,7 @@ _SOCKET_TIMEOUT_S = 10.0
 _REPLY_TIMEOUT_S = 10.0
 _JSON = "application/json"
 _TEXT = "text/plain; charset=utf-8"
+_LAG_SAMPLE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +94,7 @@ class HttpServer:
         self._address = (host, port)
         self._endpoints = endpoints
         self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
 
     @property
     def url(self) -> str:
@@ -95,15 +112,17 @@ class HttpServer:
         except OSError as error:
             error.filename = f"{host}:{port}"
             raise
-        threading.Thread(
-            target=self._server.serve_forever, args=(0.1,), name="barnabas-http", daemon=True
-        ).start()
+        self._thread = threading.Thread(
+            target=self._server.serve, name="barnabas-http", daemon=True
+        )
+        self._thread.start()
 
     async def stop(self) -> None:
-        if self._server is not None:
+        if self._server is not None and self._thread is not None:
             server, self._server = self._server, None
-            # On a thread: shutdown() waits for the serving thread, which may wait for this loop.
-            await asyncio.get_running_loop().run_in_executor(None, server.shutdown)
+            server.end()
+            # On a thread: the serving thread may wait for this loop.
+            await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
             server.server_close()
             server.close_connections()
 
@@ -125,7 +144,22 @@ class _Server(ThreadingHTTPServer):
         self.slots = threading.BoundedSemaphore(_MAX_REQUESTS)
         self._lock = threading.Lock()
         self._connections: set[socket.socket] = set()
+        self._ended = False
         super().__init__(address, _Handler)
+
+    def serve(self) -> None:
+        """Accepts connections until `end`.
+
+        Unlike `serve_forever`, it does not wake up several times a second: every time, the broker's
+        loop would wait for the interpreter lock.
+        """
+        while not self._ended:
+            self.handle_request()
+
+    def end(self) -> None:
+        self._ended = True
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits in `serve`
 
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._lock:
@@ -144,7 +178,7 @@ class _Server(ThreadingHTTPServer):
                 with contextlib.suppress(OSError):  # the client has closed it
                     connection.shutdown(socket.SHUT_RDWR)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request: object, client_address: object) -> None:
         _logger.debug("an HTTP request of %s failed", client_address, exc_info=True)
 
 
@@ -172,7 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         _logger.debug("%s %s", self.client_address[0], format % args)
 
     def _serve(self, *, with_body: bool) -> None:
@@ -219,3 +253,109 @@ class _Handler(BaseHTTPRequestHandler):
             _logger.exception("the HTTP endpoint %s failed", self.path)
             message = f"{type(error).__name__}\n".encode()
             return HttpReply(message, status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+class HttpEndpoints:
+    """The endpoints of one broker; owned by its loop."""
+
+    def __init__(
+        self, metrics: BrokerMetrics, clock: Clock, listeners: Listeners, failed: asyncio.Event
+    ) -> None:
+        self._metrics = metrics
+        self._exposition = Exposition(metrics.registry, clock)
+        self._listeners = listeners
+        self._failed = failed
+        self._services: Services | None = None
+        self._tree: MetadataTree | None = None
+
+    def observe(self, services: Services, tree: MetadataTree) -> None:
+        """Called when the parts of the broker exist."""
+        self._services, self._tree = services, tree
+
+    def table(self) -> Mapping[str, Endpoint]:
+        """Returns the endpoints by their paths."""
+        return {
+            "/": self._index,
+            "/metrics": self._metrics_text,
+            "/healthz": self._health,
+            "/readyz": self._readiness,
+            "/status": self._status,
+        }
+
+    async def _index(self, _accept: str) -> HttpReply:
+        return HttpReply("".join(f"{path}\n" for path in self.table() if path != "/").encode())
+
+    async def _metrics_text(self, accept: str) -> HttpReply:
+        await self._metrics.refresh()
+        text, content_type = await self._exposition.render(accept)
+        return HttpReply(text, content_type)
+
+    async def _health(self, _accept: str) -> HttpReply:
+        if self._failed.is_set():
+            text = b"every log directory is offline\n"
+            return HttpReply(text, status=HTTPStatus.SERVICE_UNAVAILABLE)
+        return HttpReply(b"ok\n")
+
+    async def _readiness(self, _accept: str) -> HttpReply:
+        await self._metrics.refresh()
+        problems = self.problems()
+        status = HTTPStatus.SERVICE_UNAVAILABLE if problems else HTTPStatus.OK
+        return HttpReply.of_json({"ready": not problems, "problems": problems}, status)
+
+    def problems(self) -> list[str]:
+        """Returns the reasons why clients should not be sent to this broker."""
+        services, tree = self._services, self._tree
+        if self._failed.is_set():
+            return ["every log directory is offline"]
+        if services is None or tree is None or not self._metrics.is_running:
+            stopping = self._metrics.state > 3
+            return ["the broker is shutting down" if stopping else "the broker is starting"]
+        found = []
+        if tree.state is not SessionState.CONNECTED:
+            found.append("the session on the metadata tree is not connected")
+        counts = self._metrics.replicas
+        behind = 0 if counts is None else counts.of("out_of_sync_here")
+        if behind:
+            found.append(f"{behind} replicas on this broker are not in sync")
+        return found
+
+    async def _status(self, _accept: str) -> HttpReply:
+        await self._metrics.refresh()
+        services = self._services
+        status: dict[str, object] = {
+            "version": VERSION,
+            "state": {1: "starting", 3: "running"}.get(self._metrics.state, "stopping"),
+            "problems": self.problems(),
+            "listeners": {e.listener: f"{e.host}:{e.port}" for e in self._listeners.endpoints},
+        }
+        if services is not None:
+            status.update(_summary(services, self._metrics))
+        return HttpReply.of_json(status)
+
+    async def sample_loop_lag(self) -> None:
+        """Measures the delay of the loop's timers until the task is cancelled."""
+        while True:
+            started_ns = perf_counter_ns()
+            await asyncio.sleep(_LAG_SAMPLE_S)
+            late_ns = perf_counter_ns() - started_ns - int(_LAG_SAMPLE_S * 1e9)
+            self._metrics.loop_lag.record(max(late_ns, 0))
+
+
+def _summary(services: Services, metrics: BrokerMetrics) -> dict[str, object]:
+    topics = metrics.topics
+    counts = metrics.replicas
+    assert counts is not None  # it exists as soon as the services do
+    lags = metrics.lag.groups if metrics.lag is not None else {}
+    return {
+        "broker_id": services.broker_id,
+        "cluster_id": services.cluster_id,
+        "controller_id": services.metadata.controller_id,
+        "brokers": sorted(broker.broker_id for broker in services.metadata.brokers()),
+        "topics": counts.of("topics"),
+        "partitions_led": counts.of("led"),
+        "under_replicated": counts.of("under_replicated"),
+        "records_in": topics.total("messages_in"),
+        "bytes_in": topics.total("bytes_in"),
+        "bytes_out": topics.total("bytes_out"),
+        "groups": {name: asdict(lag) for name, lag in sorted(lags.items())},
+    }

@@ -2,15 +2,15 @@
 
 The dispatcher decodes with a small budget (`request_limits.LOOP_BUDGET`). A request that exceeds it
 is decoded again in a thread, with the full budget of its size, and its response is encoded there
-too. One such thread serves all connections, so large requests are decoded one at a time. The
-interpreter switches between this thread and the loop's thread every few milliseconds, so the loop
-continues to serve other connections. No setting of the interpreter is changed here, because a
-broker may be embedded in the process of an application; `barnabas broker` shortens the interval of
-the switches. The thread also frees the objects of requests and responses, because that takes long
-as well.
+too; the errors of the response are collected there and counted on the loop. One such thread serves
+all connections, so large requests are decoded one at a time. The interpreter switches between this
+thread and the loop's thread every few milliseconds, so the loop continues to serve other
+connections. No setting of the interpreter is changed here, because a broker may be embedded in the
+process of an application; `barnabas broker` shortens the interval of the switches. The thread also
+frees the objects of requests and responses, because that takes long as well.
 
 Handlers run on the loop. If an API handles each element of a request independently, the handler
-gets the request in slices (`request_slices`), and the loop serves other requests between two
+gets the request in slices (`request_limits`), and the loop serves other requests between two
 slices. Requests of other APIs are limited in the number of their elements (`request_limits`).
 """
 
@@ -20,17 +20,30 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from barnabas.broker.duplicate_elements import merge_duplicates, merge_fetch
-from barnabas.broker.error_responses import error_response, tells_error
-from barnabas.broker.handler import Handler, HandlerContext, RequestContext, Result, encode_reply
+from barnabas.broker.error_responses import contains_error, error_response
+from barnabas.broker.handler import (
+    Handler,
+    HandlerContext,
+    LargeResponse,
+    RequestContext,
+    Result,
+    encode_reply,
+)
+from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.request_limits import (
     ANSWERED_FACTOR,
+    Slicing,
     count_limited,
     decoding_limit,
     element_limit,
+    free_in_steps,
+    join,
     limit_error,
+    merge_duplicates,
+    merge_fetch,
+    slices,
+    slicing_of,
 )
-from barnabas.broker.request_slices import Slicing, free_in_steps, join, slices, slicing_of
 from barnabas.model.errors import DecodingBudgetError, ProtocolError
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import Part, PendingReply
@@ -58,8 +71,9 @@ class _Decoded(NamedTuple):
 class LargeRequests:
     """Owned by the dispatcher; `close` ends its thread."""
 
-    def __init__(self, log_limit: LogLimit) -> None:
+    def __init__(self, log_limit: LogLimit, metrics: RequestMetrics) -> None:
         self._log_limit = log_limit
+        self._metrics = metrics
         self._executor: ThreadPoolExecutor | None = None
 
     async def serve(
@@ -87,6 +101,15 @@ class LargeRequests:
         self._free(garbage)
         return reply
 
+    async def encode(self, context: RequestContext, large: LargeResponse) -> PendingReply:
+        """Returns the reply to an ordinary request whose response is large."""
+        amended = large.message if context.amend is None else context.amend(large.message)
+        reply: PendingReply = await self._encoded(context, amended)
+        garbage = [large.message, amended]
+        del large, amended
+        self._free(garbage)
+        return reply
+
     def _free(self, garbage: list[Any]) -> None:
         """Drops the objects in the thread."""
         if self._executor is not None:
@@ -96,11 +119,14 @@ class LargeRequests:
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _encoded(self, context: RequestContext, response: Any) -> Any:
+    async def _encoded(self, context: RequestContext, response: object) -> Any:
         if not isinstance(response, Message):
             return response
         reply = PendingReply()
+        metrics = self._metrics
         try:
+            errors = await self._in_thread(lambda: metrics.errors_of(response))
+            metrics.add_errors(context.header.api_key, errors)
             parts = await self._in_thread(lambda: encode_reply(context.header, response))
         except Exception as error:
             if context.on_encoding_error is None:
@@ -134,7 +160,7 @@ def _decoded(api: ApiKey, version: int, decode: Decode, known: int) -> _Decoded:
     wants_response = api is not ApiKey.PRODUCE or request.acks != 0
     if named <= ANSWERED_FACTOR * limit and wants_response:
         error = error_response(request, limit_error(api))
-        response = error if tells_error(error, version) else None
+        response = error if contains_error(error, version) else None
     if response is not None:
         return _Decoded(request, None, rejection, response)
     garbage = [request]
@@ -176,11 +202,13 @@ def _known_partitions(context: RequestContext) -> int:
 # --- Handlers, on the loop ------------------------------------------------------------------------
 
 
-async def _served(context: RequestContext, handler: Handler, request: Any, serve: Serve) -> Any:
+async def _served(context: RequestContext, handler: Handler, request: object, serve: Serve) -> Any:
     """Returns the handler's result; applies the amendments to an available response."""
     result: Any = serve(context, handler, request)
     if isinstance(result, Awaitable):
         result = await result
+    if isinstance(result, LargeResponse):
+        result = result.message
     if isinstance(result, Message) and context.amend is not None:
         return context.amend(result)
     return result
@@ -206,7 +234,7 @@ async def _serve_slices(
     """Serves each slice as a separate request, including guards and quotas.
 
     Deferred replies (a Produce that waits for its followers) are collected and awaited together, so
-    the wait does not add up. An error that closes the connection is raised after the last slice: a
+    their waits overlap. An error that closes the connection is raised after the last slice: a
     Produce without acknowledgements writes all partitions that it can.
     """
     results: list[tuple[_Slice, int]] = []

@@ -97,7 +97,7 @@ class ConnectionCaps:
 
 
 def _addresses(host: str) -> list[str]:
-    """Returns all addresses of a host as peers' addresses; raises OSError if it has none."""
+    """Returns all addresses of a host, in the form of a peer's; raises OSError if it has none."""
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:
@@ -142,7 +142,9 @@ class Listeners:
         """Binds all addresses; raises OSError if one is in use."""
         for wanted in self._config.listeners:
             if wanted.security_protocol != "PLAINTEXT" and wanted.listener not in self._security:
-                raise ConfigError(f"listeners: {wanted.listener} would not be encrypted")
+                raise ConfigError(
+                    f"listeners: {wanted.listener} has no settings for {wanted.security_protocol}"
+                )
             sockets = listen_on(
                 wanted.host,
                 wanted.port,
@@ -154,8 +156,11 @@ class Listeners:
             endpoint = Endpoint(wanted.listener, wanted.host, port, wanted.security_protocol)
             self._bound.append(_Bound(endpoint, sockets))
 
-    def start(self, handler: FrameHandler) -> None:
-        """Starts to serve requests."""
+    def start(self, handler: FrameHandler, short: FrameHandler | None = None) -> None:
+        """Starts to serve requests; `short` may serve those of clients that need not authenticate.
+
+        `short` returns None for a request that it leaves to `handler`.
+        """
         limits = connection_limits(self._config)
         for bound in self._bound:
             name = bound.endpoint.listener
@@ -167,6 +172,7 @@ class Listeners:
                 name=name,
                 security=self._rated(name, security),
                 admission=self._admission,
+                short=short if security is None else None,
             )
             bound.listener.start(bound.sockets)
 

@@ -4,19 +4,12 @@ A produce with acks=all waits for the high watermark, a long-polling fetch for e
 operation is registered under keys (partitions). Code that changes the state of a key calls
 `check(key)`.
 
-`PartitionWaiters` calls `check` when a partition changes. Delayed produce requests are checked
-immediately. Delayed fetches are checked once per partition in the next iteration of the loop, so
-producers get their response before consumers get the data, and many appends wake each consumer only
-once.
+`PartitionWaiters` (`_partition_waiters_hot`) calls `check` when a partition changes.
 """
 
 import abc
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Protocol
-
-from barnabas.replication.partition import Partition
-
-CallSoon = Callable[[Callable[[], None]], object]
 
 
 class TimerHandle(Protocol):
@@ -33,8 +26,8 @@ class DelayedOperation(abc.ABC):
     """One waiting request; owned by the loop.
 
     `try_complete` is called with a key whose state may have changed. It returns whether the
-    operation can be finished. `finish` is called exactly once: after such a change or at the
-    deadline, whichever is first.
+    operation can be finished. `finish` is called exactly once: after such a change, or at the
+    deadline if that is earlier.
     """
 
     __slots__ = ("completed", "keys", "timer")
@@ -123,50 +116,3 @@ class Purgatory:
                 watched.pop(operation, None)
                 if not watched:
                     del self.watched[key]
-
-
-class PartitionWaiters:
-    """A `PartitionListener`; owned by the broker's loop."""
-
-    def __init__(
-        self,
-        produce: Purgatory,
-        fetch: Purgatory,
-        call_soon: CallSoon,
-        after_append: Callable[[Partition], None],
-        leader_changed: Callable[[Partition], None],
-    ) -> None:
-        self._produce = produce
-        self._fetch = fetch
-        self._call_soon = call_soon
-        self._after_append = after_append
-        self._leader_changed = leader_changed
-        self._moved: dict[Partition, None] = {}
-
-    def on_append(self, partition: Partition) -> None:
-        self._after_append(partition)
-        if partition in self._fetch.watched:
-            self._wake_fetches(partition)
-
-    def on_high_watermark(self, partition: Partition) -> None:
-        if partition in self._produce.watched:
-            self._produce.check(partition)
-        if partition in self._fetch.watched:
-            self._wake_fetches(partition)
-
-    def on_leader_change(self, partition: Partition) -> None:
-        # Waiting produce requests end: this broker can no longer tell whether their records
-        # survive.
-        self._leader_changed(partition)
-        self._produce.check(partition)
-        self._wake_fetches(partition)
-
-    def _wake_fetches(self, partition: Partition) -> None:
-        if not self._moved:
-            self._call_soon(self._check_fetches)
-        self._moved[partition] = None
-
-    def _check_fetches(self) -> None:
-        moved, self._moved = self._moved, {}
-        for partition in moved:
-            self._fetch.check(partition)

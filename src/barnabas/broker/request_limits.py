@@ -1,25 +1,50 @@
-"""Limits of the number of elements that one request may name.
+"""Bounds the work of one request: limits its elements, removes repeated ones, cuts it into slices.
 
-A frame of 1 MB can name more than 100,000 partitions, which take the loop seconds to look up, so
-the number of elements is limited: the partitions of the cluster and a number that depends on the
-API. APIs that serve a request as a whole have smaller numbers, because they occupy the loop for all
-elements at once. Requests that are served in slices (`request_slices`) may name 20,000 more than
-there are: a client whose metadata still has a deleted topic gets an error for each partition.
+Limits: a frame of 1 MB can name more than 100,000 partitions, which take the loop seconds to look
+up, so the number of elements is limited: the partitions of the cluster and a number that depends on
+the API. APIs that serve a request as a whole have smaller numbers, because they occupy the loop for
+all elements at once. Requests that are served in slices may name 20,000 more than there are: a
+client whose metadata still has a deleted topic gets an error for each partition. A request above
+the limit gets an error response. The connection is closed if the request is far above it, because
+the error response costs time, too. Small requests, which are decoded on the loop (`LOOP_BUDGET`),
+are not checked: they cannot name enough elements.
 
-A request above the limit gets an error response. The connection is closed if the request is far
-above it, because the error response costs time, too. Small requests, which are decoded on the loop
-(`LOOP_BUDGET`), are not checked: they cannot name enough elements.
+Repeated elements: a response has a result for each element of its request. A small frame could
+repeat a group, topic or resource a hundred thousand times, and its response would be very large.
+APIs with short results, such as FindCoordinator, are excluded: as in Kafka, they return a result
+for every repetition.
+
+Slices: a large request is cut into smaller requests of the same API, and their responses are
+joined. Only APIs that handle each element independently are listed. The elements are counted at the
+end of a path of arrays, for example the partitions of all topics. A topic with more partitions than
+a slice has room for is cut too; its partitions are together again in the response. The objects of
+large requests and responses are freed in steps.
+
+No IO and no loop: `large_requests` serves the slices.
 """
 
-from typing import Any
+import copy
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
 
-from barnabas.broker.request_slices import Path, count_elements
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.ids import Uuid
 from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.message import Message, WireStruct
+from barnabas.wire.messages.fetch import FetchRequest, FetchTopic
 
+Path = tuple[str, ...]
+_IDENTITY = ("name", "topic", "topic_id", "group_id")
+"""Fields of a response's element that contains an array; they name the element."""
+_FREED_AT_ONCE = 20
+_FEW = 100
+"""In an array with more elements than this, each element is small and freed quickly, because the
+total number of elements of a request is limited."""
 LOOP_BUDGET = 1 << 18
 """Estimated memory of a request that is decoded on the loop: a few milliseconds of work."""
 LOOP_BUDGETS: dict[ApiKey, int] = {
+    ApiKey.PRODUCE: 1 << 16,  # about 200 partitions: the first append to a log opens its file
     ApiKey.LIST_OFFSETS: 1 << 16,
     ApiKey.OFFSET_FETCH: 1 << 16,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: 1 << 16,
@@ -139,6 +164,173 @@ _NAMES_PARTITIONS = frozenset(
         ApiKey.DESCRIBE_PRODUCERS,
     }
 )
+_ELEMENT_KEYS: dict[ApiKey, dict[str, Callable[[Any], Hashable]]] = {
+    ApiKey.METADATA: {"topics": lambda topic: (topic.name, topic.topic_id)},
+    ApiKey.DESCRIBE_GROUPS: {"groups": lambda name: name},
+    ApiKey.CONSUMER_GROUP_DESCRIBE: {"group_ids": lambda name: name},
+    ApiKey.DESCRIBE_TRANSACTIONS: {"transactional_ids": lambda name: name},
+    ApiKey.DESCRIBE_CONFIGS: {
+        "resources": lambda item: (
+            item.resource_type,
+            item.resource_name,
+            None if item.configuration_keys is None else frozenset(item.configuration_keys),
+        )
+    },
+    ApiKey.OFFSET_FETCH: {
+        # Repeated groups with different topics are kept: their results differ.
+        "groups": lambda group: group.group_id if group.topics is None else id(group)
+    },
+}
+
+
+class Slicing(NamedTuple):
+    """Arrays of a request and of its response that correspond, and the elements of one slice."""
+
+    request: Path
+    response: Path
+    size: int
+
+
+class RequestSlice(NamedTuple):
+    """One part of a request.
+
+    `continued` is the number of array levels at which the first element continues the last element
+    of the slice before.
+    """
+
+    request: Any
+    continued: int
+
+
+_PARTITIONS = ("topics", "partitions")
+_OFFSETS_OF_GROUP = ("topics", "partition_indexes")
+# The size is chosen so that a slice takes 2 to 5 ms of the loop's time (scripts.request_costs).
+SLICED: dict[ApiKey, tuple[Slicing, ...]] = {
+    ApiKey.PRODUCE: (
+        Slicing(("topic_data", "partition_data"), ("responses", "partition_responses"), 100),
+    ),
+    ApiKey.METADATA: (Slicing(("topics",), ("topics",), 50),),
+    ApiKey.LIST_OFFSETS: (Slicing(_PARTITIONS, _PARTITIONS, 100),),
+    ApiKey.OFFSET_COMMIT: (Slicing(_PARTITIONS, _PARTITIONS, 2_000),),
+    ApiKey.TXN_OFFSET_COMMIT: (Slicing(_PARTITIONS, _PARTITIONS, 2_000),),
+    ApiKey.OFFSET_FETCH: (
+        Slicing(_OFFSETS_OF_GROUP, _PARTITIONS, 1_000),
+        Slicing(("groups", *_OFFSETS_OF_GROUP), ("groups", *_PARTITIONS), 1_000),
+    ),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (Slicing(_PARTITIONS, _PARTITIONS, 500),),
+    ApiKey.DELETE_RECORDS: (Slicing(_PARTITIONS, _PARTITIONS, 500),),
+    ApiKey.FIND_COORDINATOR: (Slicing(("coordinator_keys",), ("coordinators",), 50),),
+    ApiKey.DESCRIBE_GROUPS: (Slicing(("groups",), ("groups",), 200),),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: (Slicing(("group_ids",), ("groups",), 200),),
+    ApiKey.DELETE_GROUPS: (Slicing(("groups_names",), ("results",), 200),),
+    ApiKey.DESCRIBE_CONFIGS: (Slicing(("resources",), ("results",), 10),),
+    ApiKey.DESCRIBE_PRODUCERS: (Slicing(_OFFSETS_OF_GROUP, _PARTITIONS, 500),),
+    ApiKey.DESCRIBE_TRANSACTIONS: (Slicing(("transactional_ids",), ("transaction_states",), 50),),
+}
+
+
+def slicing_of(api: ApiKey, request: Message) -> Slicing | None:
+    """Returns how a request is cut, or None if it is served as a whole."""
+    for slicing in SLICED.get(api, ()):
+        if count_elements(request, slicing.request) > slicing.size:
+            return slicing
+    return None
+
+
+def count_elements(value: object, path: Path) -> int:
+    """Counts the elements of an array at a path of arrays; an empty inner array counts as one."""
+    items = getattr(value, path[0]) or ()
+    if len(path) == 1:
+        return len(items)
+    return sum(max(count_elements(item, path[1:]), 1) for item in items)
+
+
+def slices(value: object, path: Path, size: int) -> Iterator[RequestSlice]:
+    """Yields copies of a request that have at most `size` elements each, in the same order."""
+    name, rest = path[0], path[1:]
+    taken: list[object] = []
+    count = first_continues = 0
+    for item in getattr(value, name):
+        for piece, continued in _pieces(item, rest, size):
+            elements = max(count_elements(piece, rest), 1) if rest else 1
+            if taken and count + elements > size:
+                yield RequestSlice(_with_array(value, name, taken), first_continues)
+                taken, count = [], 0
+            if not taken:
+                first_continues = continued
+            taken.append(piece)
+            count += elements
+    if taken:
+        yield RequestSlice(_with_array(value, name, taken), first_continues)
+
+
+def _pieces(item: object, path: Path, size: int) -> Iterator[tuple[object, int]]:
+    """Yields an element, or its parts if it contains more than `size` elements."""
+    if not path or count_elements(item, path) <= size:
+        yield item, 0
+        return
+    for number, (piece, continued) in enumerate(slices(item, path, size)):
+        yield piece, 1 + continued if number else 0
+
+
+def _with_array(value: object, name: str, items: list[object]) -> object:
+    part = copy.copy(value)
+    setattr(part, name, items)
+    return part
+
+
+def join(whole: Any, part: Any, path: Path, continued: int) -> None:
+    """Adds the response of the next slice to the responses of the slices before."""
+    _join_arrays(whole, part, path, continued)
+    whole.throttle_time_ms = max(whole.throttle_time_ms, part.throttle_time_ms)
+    if getattr(part, "error_code", 0):
+        whole.error_code = part.error_code
+    if getattr(part, "node_endpoints", None):
+        known = {endpoint.node_id for endpoint in whole.node_endpoints}
+        whole.node_endpoints += [one for one in part.node_endpoints if one.node_id not in known]
+
+
+def _join_arrays(whole: object, part: object, path: Path, continued: int) -> None:
+    present, added = getattr(whole, path[0]), getattr(part, path[0])
+    if continued and present and added and _identity(present[-1]) == _identity(added[0]):
+        _join_arrays(present[-1], added[0], path[1:], continued - 1)
+        added = added[1:]
+    present.extend(added)
+
+
+def _identity(element: object) -> tuple[object, ...]:
+    return tuple(getattr(element, name, None) for name in _IDENTITY)
+
+
+# --- Freeing --------------------------------------------------------------------------------------
+
+
+def free_in_steps(garbage: list[object]) -> None:
+    """Removes messages from the list, a few elements of their arrays at a time.
+
+    The interpreter frees a message with all of its elements in one operation, 17 ms for 44,000
+    topics, and no other thread can run meanwhile. Arrays are copied, not changed: the state of the
+    broker may contain them.
+    """
+    while garbage:
+        if len(garbage) > _FEW:
+            del garbage[-_FREED_AT_ONCE:]
+        else:
+            _extend_with_arrays(garbage, garbage.pop())
+
+
+def _extend_with_arrays(garbage: list[object], value: object) -> None:
+    kind: type = type(value)
+    for name in _arrays_of(kind):
+        garbage.extend(getattr(value, name) or ())
+
+
+@cache
+def _arrays_of(kind: type) -> tuple[str, ...]:
+    """Returns the names of a struct's array fields; none for other types."""
+    if not issubclass(kind, WireStruct):
+        return ()
+    return tuple(name for name, type_name, *_ in kind.FIELDS if type_name.startswith("["))
 
 
 def element_limit(api: ApiKey, known_partitions: int) -> int:
@@ -152,7 +344,7 @@ def decoding_limit(api: ApiKey, known_partitions: int) -> int | None:
     return None if each is None else each * element_limit(api, known_partitions)
 
 
-def count_limited(api: ApiKey, request: Any) -> int:
+def count_limited(api: ApiKey, request: Message) -> int:
     """Returns the number of elements of a request: those of its largest limited array."""
     paths: tuple[Path, ...] = LIMITED_ARRAYS.get(api, ())
     return max((count_elements(request, path) for path in paths), default=0)
@@ -167,3 +359,23 @@ def limit_error(api: ApiKey) -> ErrorCode:
     if api in _NAMES_PARTITIONS:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return ErrorCode.INVALID_REQUEST
+
+
+def merge_duplicates(api: ApiKey, request: Message) -> None:
+    """Removes repeated elements from the arrays of the request; keeps the order."""
+    for name, key in _ELEMENT_KEYS.get(api, {}).items():
+        items = getattr(request, name)
+        if items and len(items) > 1:
+            setattr(request, name, list({key(item): item for item in items}.values()))
+
+
+def merge_fetch(request: FetchRequest) -> None:
+    """Removes repeated partitions; the last occurrence is kept."""
+    topics: dict[tuple[str, Uuid], FetchTopic] = {}
+    for topic in request.topics:
+        first = topics.setdefault((topic.topic, topic.topic_id), topic)
+        if first is not topic:
+            first.partitions += topic.partitions
+    for topic in topics.values():
+        topic.partitions = list({item.partition: item for item in topic.partitions}.values())
+    request.topics = list(topics.values())

@@ -7,12 +7,11 @@ uses as a Protocol (see `broker.handler`), and `broker.handlers` verifies that `
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from barnabas.broker.access.access import Authorizers
 from barnabas.broker.access.acl_store import AclStore
-from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.delegation_tokens import DelegationTokens
 from barnabas.broker.api_versions import ApiVersionsResponses
-from barnabas.broker.batch_validation import ValidationThread
 from barnabas.broker.cluster.wiring import ClusterPorts
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
@@ -25,7 +24,7 @@ from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.metrics.client_telemetry import ClientTelemetry
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
-from barnabas.broker.produce_rules import ProduceRules
+from barnabas.broker.produce_rules import ProduceRules, ValidationThread
 from barnabas.broker.purgatory import Purgatory
 from barnabas.broker.topics import Topics
 from barnabas.model.ids import BrokerId

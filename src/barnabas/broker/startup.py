@@ -153,7 +153,8 @@ def start_kind(logs: LogManager) -> StartKind:
     for directory in logs.dirs.online:
         note = directory.path / _BOOT_ID_FILE
         last = (read_text(directory.fs, note) or "").strip()
-        # Stored at once: a crash of this run must be told apart from the power loss before it.
+        # Stored immediately: otherwise the next start would take a crash of this run for the
+        # power loss before it.
         if last != current and current:
             replace_file(directory.fs, note, current.encode())
         # Without a stored boot id the directory is new or was written by Kafka, which records none.
@@ -240,7 +241,7 @@ class StartGate:
         """Closes the connections of held requests; called when the broker stops."""
         self._decided.set()
 
-    def _hold(self, context: RequestContext, request: Any, handle: Handle) -> Awaitable[Any]:
+    def _hold(self, context: RequestContext, request: object, handle: Handle) -> Awaitable[Any]:
         async def serve_later() -> Any:
             try:
                 async with asyncio.timeout(self._max_wait_s):

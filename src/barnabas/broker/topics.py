@@ -20,6 +20,7 @@ from barnabas.controller.machines.assignment import (
     place_replicas,
 )
 from barnabas.controller.topic_admin import TopicAdmin
+from barnabas.model.config import did_you_mean
 from barnabas.model.config_keys.topic import TOPIC_KEYS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError
@@ -253,7 +254,9 @@ def check_topic_configs(given: Mapping[str, str | None]) -> dict[str, str]:
         if value is None:
             raise BrokerError(ErrorCode.INVALID_CONFIG, f"{name} needs a value")
         if name not in TOPIC_KEYS:
-            raise BrokerError(ErrorCode.INVALID_CONFIG, f"unknown topic configuration {name!r}")
+            hint = did_you_mean(name, (key.name for key in TOPIC_KEYS))
+            text = f"unknown topic configuration {name!r}{hint}"
+            raise BrokerError(ErrorCode.INVALID_CONFIG, text)
         try:
             TOPIC_KEYS[name].parse(value)
         except ConfigError as error:

@@ -18,7 +18,7 @@ from barnabas.cli.commands import COMMANDS, Command, find
 from barnabas.cli.framework.output import DONE, FAILED, INTERRUPTED, USAGE
 from barnabas.cli.framework.verbs import CommandParser, HelpFormatter, examples, load
 from barnabas.model.errors import BarnabasError, ConfigError
-from barnabas.model.extras import missing_package
+from barnabas.model.lazy_exports import missing_package
 from barnabas.model.version import VERSION
 
 _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -26,6 +26,7 @@ _LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns the exit code."""
+    _open_closed_streams()
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments[0] if arguments else ""
     command = find(name)
@@ -36,6 +37,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         lambda: _run(command, name, arguments[1:]),
         usage=FAILED if command.apache else USAGE,
     )
+
+
+def _open_closed_streams() -> None:
+    """Opens /dev/null for each standard stream that the caller closed (`<&-`, `>&-`).
+
+    Python sets such a stream to None, and the next socket or log file would get its descriptor.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
 
 
 def guarded(name: str, work: Callable[[], int], *, usage: int = USAGE) -> int:

@@ -8,16 +8,18 @@ server-sent events need it.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
-from starlette.types import ASGIApp, Message
+from starlette.types import ASGIApp, Message, Scope
 
 from barnabas.console.security.guard import PRINCIPAL
-from barnabas.console.security.identity import Principal
+from barnabas.console.security.identity import ConsoleUser
 
 BASE_URL = "http://console/api/v1"
+JsonObject = dict[str, Any]
+"""A JSON object of the API. Its fields are those of a class in `console.models`."""
 
 
 class ApiCallError(Exception):
@@ -34,7 +36,7 @@ class ApiCallError(Exception):
 class ApiClient:
     """Calls the API as one user. Paths are relative to /api/v1."""
 
-    def __init__(self, app: ASGIApp, identify: Callable[[], Principal | None]) -> None:
+    def __init__(self, app: ASGIApp, identify: Callable[[], ConsoleUser | None]) -> None:
         """`identify` returns the user, or None after the session has ended."""
         self.principal = identify()
         transport = InProcessTransport(app, identify)
@@ -137,7 +139,7 @@ def _error_of(status: int, content: bytes) -> ApiCallError:
 class InProcessTransport(httpx.AsyncBaseTransport):
     """Calls an ASGI application; the response body is a stream."""
 
-    def __init__(self, app: ASGIApp, identify: Callable[[], Principal | None]) -> None:
+    def __init__(self, app: ASGIApp, identify: Callable[[], ConsoleUser | None]) -> None:
         self._app = app
         self._identify = identify
 
@@ -161,13 +163,17 @@ class InProcessTransport(httpx.AsyncBaseTransport):
         }
         task = asyncio.create_task(self._run(scope, call))
         call.task = task
-        start = await call.messages.get()
+        try:
+            start = await call.messages.get()
+        except asyncio.CancelledError:
+            task.cancel()  # the page was closed
+            raise
         if start is None:
             await task  # raises the exception of the application
             raise httpx.RemoteProtocolError("the application sent no response")
         return httpx.Response(start["status"], headers=start["headers"], stream=call)
 
-    async def _run(self, scope: dict[str, Any], call: "_Call") -> None:
+    async def _run(self, scope: Scope, call: "_Call") -> None:
         try:
             await self._app(scope, call.receive, call.send)
         finally:
@@ -205,5 +211,7 @@ class _Call(httpx.AsyncByteStream):
         self._disconnected.set()
         if self.task is not None and not self.task.done():
             self.task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.task
+            # Not `await self.task`: its CancelledError would look like one of this task.
+            await asyncio.wait({self.task})
+            if not self.task.cancelled():
+                self.task.result()

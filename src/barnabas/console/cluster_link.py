@@ -7,7 +7,7 @@ APIs the cluster serves, so that pages can hide functions that a cluster does no
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.admin import AsyncAdmin, ClusterDescription
 from barnabas.clients.producer.aio_producer import Producer
@@ -148,7 +148,7 @@ class ClusterLink:
 
 def supported(table: ConfigTable, settings: Mapping[str, str]) -> dict[str, object]:
     """Returns the settings that one kind of client has; the other kinds have the rest."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in settings.items():
         try:
             own_name, own_value = table.translate(name, value)

@@ -4,12 +4,12 @@ import time
 from datetime import UTC, datetime
 
 from barnabas.console.cluster_link import ClusterLink
-from barnabas.console.security.audit import AuditLog
 from barnabas.console.security.authentication import Authenticator
+from barnabas.console.security.guard import AuditLog
 from barnabas.console.security.identity import SessionStore
-from barnabas.console.services.access import AccessService
 from barnabas.console.services.client_metrics import ClientMetricsService
 from barnabas.console.services.cluster import (
+    AccessService,
     ClusterService,
     ConfigService,
     ConnectionService,
@@ -19,15 +19,13 @@ from barnabas.console.services.dead_letters import DeadLetterService
 from barnabas.console.services.group_listing import ZooKeeperGroups
 from barnabas.console.services.group_resets import GroupResetService
 from barnabas.console.services.groups import GroupService
-from barnabas.console.services.histograms import HistogramService
 from barnabas.console.services.overview import OverviewService
-from barnabas.console.services.pipelines import PipelineService
-from barnabas.console.services.rates import RateSampler
+from barnabas.console.services.pipelines import PipelineService, SqlDefinitionService, SqlService
+from barnabas.console.services.rates import HistogramService, RateSampler
 from barnabas.console.services.rebalances import RebalanceService
 from barnabas.console.services.records.schema_registry import SchemaRegistry
 from barnabas.console.services.records.service import RecordService
 from barnabas.console.services.snapshots import ClusterSnapshots
-from barnabas.console.services.sql import SqlDefinitionService, SqlService
 from barnabas.console.services.topics import TopicService
 from barnabas.console.services.transactions import TransactionService
 from barnabas.console.settings import ConsoleSettings

@@ -100,6 +100,10 @@ async def serve(settings: ConsoleSettings, listening: socket.socket) -> int:
         sys.stdout.flush()
         gc.freeze()  # objects of the start-up live until the end
     await serving
+    if not server.force_exit:
+        # The end of `serving` cancels the tasks of the pages. If the clients were closed before it,
+        # open pages would fail and request their data again.
+        await console.close()
     # Two signals that arrive together may be handled in either order.
     return _INTERRUPTED if signal.SIGINT in received else 0
 

@@ -51,7 +51,7 @@ class Outbox:
         self._queues.setdefault(broker_id, deque())
 
     def remove_broker(self, broker_id: BrokerId) -> None:
-        """Drop the commands of a broker that left; when it returns it gets full metadata."""
+        """Drops the commands of a broker that left; it gets full metadata when it returns."""
         self._queues.pop(broker_id, None)
         sender = self._senders.pop(broker_id, None)
         if sender is not None:

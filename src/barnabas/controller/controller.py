@@ -388,19 +388,19 @@ class Controller:
     ) -> dict[TopicPartition, ReplicaAssignment]:
         """Returns the reassignments in progress."""
 
-        async def ask(active: ActiveController) -> dict[TopicPartition, ReplicaAssignment]:
+        async def operation(active: ActiveController) -> dict[TopicPartition, ReplicaAssignment]:
             return active.reassignments.in_progress(partitions)
 
-        return await self._request("reassignment list", ask)
+        return await self._request("reassignment list", operation)
 
     async def _request(
-        self, kind: str, ask: Callable[[ActiveController], Awaitable[_Result]]
+        self, kind: str, operation: Callable[[ActiveController], Awaitable[_Result]]
     ) -> _Result:
         async def run() -> _Result:
             if self._active is None:
                 raise BrokerError(ErrorCode.NOT_CONTROLLER)
             try:
-                return await ask(self._active)
+                return await operation(self._active)
             except ControllerMovedError as error:
                 raise BrokerError(ErrorCode.NOT_CONTROLLER) from error
 

@@ -30,6 +30,8 @@ async def ensure_roots(tree: MetadataTree) -> None:
         try:
             await tree.multi([CreateOp(path) for path in missing])
         except MultiError as error:
+            # Brokers of a new cluster start at the same time: the roots that another one created
+            # are read again.
             if not isinstance(error.cause, NodeExistsError):
                 raise error.cause from error
 

@@ -68,6 +68,9 @@ class TopicAdmin:
         node = TopicNode(topic_id, {p: ReplicaAssignment(r) for p, r in assignment.items()})
         create = CreateOp(paths.topic(name), node.encode())
         for _ in range(_ATTEMPTS):
+            # The configuration node can exist without its topic: Kafka's own tools write the two
+            # nodes one after the other. So its operation depends on the tree and is made again
+            # after a race.
             config_op = await self._put_config_op(paths.config("topics", name), configs or {})
             try:
                 await self._tree.multi([config_op, create])

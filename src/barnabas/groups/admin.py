@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from barnabas.coordination.outcome import offset_commit_error
+from barnabas.coordination import offset_commit_error
+from barnabas.groups import offsets
 from barnabas.groups.classic import membership
-from barnabas.groups.classic.group import ClassicGroup
+from barnabas.groups.classic.group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from barnabas.groups.consumer import membership as consumer
-from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
-from barnabas.groups.offsets import expiry
-from barnabas.groups.offsets.store import OffsetStore
+from barnabas.groups.offset_store import OffsetStore
 from barnabas.groups.requests import (
     DeleteGroupsReply,
     DescribedConsumerGroup,
@@ -26,7 +25,7 @@ def delete_groups(
     step: GroupStep, groups: GroupTable, store: OffsetStore, group_ids: Sequence[str]
 ) -> None:
     """Deletes empty groups with their offsets; other groups get an error code."""
-    removal = expiry.OffsetRemoval.nothing()
+    removal = offsets.OffsetRemoval.nothing()
     results: dict[str, ErrorCode] = {}
     for group_id in group_ids:
         group = groups.get(group_id)
@@ -45,7 +44,7 @@ def delete_groups(
             results.update(failed)
         step.outcome.reply = DeleteGroupsReply(tuple(results.items()))
 
-    expiry.write_removal(step, removal, settled)
+    offsets.write_removal(step, removal, settled)
 
 
 def _deletion_problem(group: Group | None) -> ErrorCode:

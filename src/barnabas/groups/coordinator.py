@@ -1,19 +1,19 @@
 """One shard of the group coordinator: all groups of one `__consumer_offsets` partition.
 
 The driver creates a shard when the broker becomes leader of the partition, passes every record of
-the log to `replay`, calls `loaded`, and then runs operations as `barnabas.coordination.outcome`
+the log to `replay`, calls `loaded`, and then runs operations as `barnabas.coordination`
 describes. When the broker loses the leadership, the driver executes the outcome of `unload` and
 drops the shard.
 
 The functions below the class route classic requests by the type of the group, and timers by their
-kind. What a request does is in `classic`, `consumer` and `offsets`.
+kind. `classic`, `consumer` and `offsets` implement the requests.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
-from barnabas.coordination.outcome import CoordinatorRecord, coordinator_error
-from barnabas.groups import admin, records
+from barnabas.coordination import CoordinatorRecord, coordinator_error
+from barnabas.groups import admin, offsets, records
 from barnabas.groups.classic import join as classic_join
 from barnabas.groups.classic import membership as classic_membership
 from barnabas.groups.classic import rebalance
@@ -22,8 +22,7 @@ from barnabas.groups.consumer import classic_protocol
 from barnabas.groups.consumer import heartbeat as consumer_heartbeat
 from barnabas.groups.consumer import membership as consumer_membership
 from barnabas.groups.consumer.group import ConsumerGroup, MemberState
-from barnabas.groups.offsets import commit, expiry
-from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
+from barnabas.groups.offset_store import CommittedOffset, OffsetStore
 from barnabas.groups.replay import replay
 from barnabas.groups.requests import (
     UNKNOWN_MEMBER_ID,
@@ -179,18 +178,18 @@ class GroupCoordinatorShard:
     def commit_offsets(self, request: OffsetCommitRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
         try:
-            commit.commit(step, self._groups, self._offsets, request)
+            offsets.commit(step, self._groups, self._offsets, request)
         except BrokerError as error:
-            return GroupOutcome(reply=commit.all_failed(request.offsets, error.code))
+            return GroupOutcome(reply=offsets.all_failed(request.offsets, error.code))
         return step.outcome
 
     def commit_txn_offsets(self, request: TxnOffsetCommitRequest, now_ms: int) -> GroupOutcome:
         """Stores offsets of a transaction; the batch belongs to `outcome.producer`."""
         step = self._step(now_ms)
         try:
-            commit.commit_txn(step, self._groups, self._offsets, request)
+            offsets.commit_txn(step, self._groups, self._offsets, request)
         except BrokerError as error:
-            return GroupOutcome(reply=commit.all_failed(request.offsets, error.code))
+            return GroupOutcome(reply=offsets.all_failed(request.offsets, error.code))
         return step.outcome
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
@@ -199,7 +198,7 @@ class GroupCoordinatorShard:
         self._offsets.end_transaction(producer_id, commit=commit)
 
     def fetch_offsets(self, request: OffsetFetchRequest) -> OffsetFetchReply:
-        return commit.fetch(self._groups, self._offsets, request)
+        return offsets.fetch(self._groups, self._offsets, request)
 
     def committed_offsets(self) -> Iterator[tuple[str, TopicPartition, CommittedOffset]]:
         """Yields group, partition and offset of every committed offset."""
@@ -210,7 +209,7 @@ class GroupCoordinatorShard:
     def delete_offsets(self, request: OffsetDeleteRequest, now_ms: int) -> GroupOutcome:
         step = self._step(now_ms)
         try:
-            expiry.delete(step, self._groups, self._offsets, request)
+            offsets.delete(step, self._groups, self._offsets, request)
         except BrokerError as error:
             return GroupOutcome(reply=OffsetDeleteReply(error.code))
         return step.outcome
@@ -222,16 +221,16 @@ class GroupCoordinatorShard:
         outcome has records: one step removes a limited number. The outcome has no reply.
         """
         step = self._step(now_ms)
-        removal = expiry.expired(step, self._groups, self._offsets)
+        removal = offsets.expired(step, self._groups, self._offsets)
         step.stats.expired_offsets += len(removal.offsets)
         return self._remove(step, removal)
 
     def topics_deleted(self, topics: Iterable[str], now_ms: int) -> GroupOutcome:
         """Removes the committed offsets of these topics; called again while the outcome has
         records, as `expire`. The outcome has no reply."""
-        removal = expiry.OffsetRemoval.nothing()
+        removal = offsets.OffsetRemoval.nothing()
         found = self._offsets.partitions_of_topic(frozenset(topics))
-        removal.offsets += islice(found, expiry.MAX_TOMBSTONES)
+        removal.offsets += islice(found, offsets.MAX_TOMBSTONES)
         return self._remove(self._step(now_ms), removal)
 
     # Admin
@@ -258,12 +257,12 @@ class GroupCoordinatorShard:
     def _step(self, now_ms: int) -> GroupStep:
         return GroupStep(self._around, now_ms)
 
-    def _remove(self, step: GroupStep, removal: expiry.OffsetRemoval) -> GroupOutcome:
+    def _remove(self, step: GroupStep, removal: offsets.OffsetRemoval) -> GroupOutcome:
         def settled(code: ErrorCode) -> None:
             if code is ErrorCode.NONE:
                 removal.apply(self._groups, self._offsets)
 
-        expiry.write_removal(step, removal, settled)
+        offsets.write_removal(step, removal, settled)
         return step.outcome
 
 

@@ -6,7 +6,7 @@ Keys begin with an int16 that names the kind of record: 0-1 committed offset, 2 
 
 from collections.abc import Mapping, Sequence
 
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination import CoordinatorRecord
 from barnabas.groups.classic.group import ClassicGroup
 from barnabas.groups.consumer.group import (
     ConsumerGroupMember,
@@ -14,7 +14,7 @@ from barnabas.groups.consumer.group import (
     ResolvedRegex,
     TopicMetadata,
 )
-from barnabas.groups.offsets.store import CommittedOffset
+from barnabas.groups.offset_store import CommittedOffset
 from barnabas.model.records import Header
 from barnabas.wire.coordinator_records import (
     REBALANCE_REASON,

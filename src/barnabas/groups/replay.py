@@ -8,7 +8,7 @@ a newer broker may have written them.
 from collections.abc import Iterable
 from typing import Protocol as TypingProtocol
 
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination import CoordinatorRecord
 from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
 from barnabas.groups.consumer.group import (
     NO_PARTITIONS,
@@ -20,7 +20,7 @@ from barnabas.groups.consumer.group import (
     ResolvedRegex,
     TopicMetadata,
 )
-from barnabas.groups.offsets.store import CommittedOffset, OffsetStore
+from barnabas.groups.offset_store import CommittedOffset, OffsetStore
 from barnabas.groups.requests import LEAVE_EPOCH, Protocol
 from barnabas.groups.step import GroupTable
 from barnabas.model.ids import TopicPartition, Uuid
@@ -133,9 +133,13 @@ def _offset(
 
 def _classic_group(groups: GroupTable, group_id: str, value: GroupMetadataValue | None) -> None:
     if value is None:
+        # An upgraded group has records of both kinds: the tombstone of its classic record must not
+        # remove the consumer group that replaced it (KIP-848).
         if isinstance(groups.get(group_id), ClassicGroup):
             groups.remove(group_id)
         return
+    # Only the result of a rebalance is stored. A rebalance that was in progress begins again when
+    # its members send their next requests.
     group = ClassicGroup(
         group_id=group_id,
         state=ClassicState.STABLE if value.members else ClassicState.EMPTY,

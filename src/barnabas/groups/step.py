@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, Self
 
-from barnabas.coordination.outcome import (
+from barnabas.coordination import (
     CoordinatorOutcome,
     CoordinatorRecord,
     PendingAppend,
@@ -31,7 +31,7 @@ GroupOutcome = CoordinatorOutcome[Reply]
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """Settings of the group coordinator; defaults as in `model.config_keys.groups`."""
+    """Settings of the group coordinator; defaults as in `model.config_keys.coordinators`."""
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000

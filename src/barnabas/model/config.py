@@ -197,11 +197,14 @@ class ConfigTable:
         advice = self._advice.get(name) or self._advice.get(dotted)
         if advice is not None:
             raise ConfigError(f"configuration key {name} is not supported: {advice}")
-        raise ConfigError(f"unknown configuration key {name!r}{self._suggestion(name)}")
+        hint = did_you_mean(name.replace("_", "."), self._keys)
+        raise ConfigError(f"unknown configuration key {name!r}{hint}")
 
-    def _suggestion(self, name: str) -> str:
-        close = difflib.get_close_matches(name.replace("_", "."), self._keys, n=1, cutoff=0.7)
-        return f"; did you mean {close[0]!r}?" if close else ""
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Returns the end of an error message about an unknown name; empty if no name is similar."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 def at_least(minimum: float) -> Validator:
@@ -252,7 +255,7 @@ def _parse_value(key: ConfigKey, raw: object) -> Any:
             return _own_value(key, _parse_text(key, raw))
 
 
-def _own_value(key: ConfigKey, raw: Any) -> Any:
+def _own_value(key: ConfigKey, raw: object) -> Any:
     """Trims text and replaces a synonym of another client by the value."""
     if not isinstance(raw, str):
         return raw

@@ -89,3 +89,18 @@ class BrokerError(BarnabasError):
 
     def __str__(self) -> str:
         return f"{self.code.name}: {self.message}"
+
+
+def error_for(error_code: int, what: str) -> BrokerError | None:
+    """Returns the error of one item of a response, with `what` in its message, or None."""
+    if not error_code:
+        return None
+    code = ErrorCode.of(error_code)
+    return BrokerError(code, f"{what}: {code.explanation}")
+
+
+def raise_for(error_code: int, what: str) -> None:
+    """Raises the error of one item of a response, if it has one."""
+    error = error_for(error_code, what)
+    if error is not None:
+        raise error

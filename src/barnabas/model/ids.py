@@ -7,6 +7,7 @@ also excludes `..` and `/` from both.
 import base64
 import operator
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, NewType, Self, SupportsIndex
 
@@ -56,6 +57,18 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+def by_topic(topic_partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """Groups partition numbers by topic, in the given order.
+
+    >>> by_topic([TopicPartition("a", 1), TopicPartition("b", 0), TopicPartition("a", 0)])
+    {'a': [1, 0], 'b': [0]}
+    """
+    topics: dict[str, list[int]] = {}
+    for topic, partition in topic_partitions:
+        topics.setdefault(topic, []).append(partition)
+    return topics
 
 
 def as_topic_partition(value: object) -> TopicPartition:

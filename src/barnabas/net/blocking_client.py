@@ -31,7 +31,7 @@ from barnabas.net.connection_options import (
 )
 from barnabas.net.diagnosis import diagnose, tls_failure
 from barnabas.security.mechanism import AuthenticationError
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request, ResponseT
 
 CAN_WAIT_FOR_ALL = sys.platform == "linux"
 TIMEVAL = struct.Struct("ll")
@@ -82,12 +82,17 @@ class BlockingConnection:
         return choose_version(request, self.versions, self.address)
 
     def send(
-        self, request: Message, *, version: int | None = None, timeout_s: float | None = None
-    ) -> Any:
+        self,
+        request: Request[ResponseT],
+        *,
+        version: int | None = None,
+        timeout_s: float | None = None,
+    ) -> ResponseT:
         """Sends a request and waits for its response; authenticates again before if it is due."""
         if self._session_over() and self._can_log_in_again:
             self._log_in_again()
-        return self._exchange(request, version, timeout_s)
+        response: ResponseT = self._exchange(request, version, timeout_s)
+        return response
 
     def _exchange(
         self, request: Message, version: int | None = None, timeout_s: float | None = None
@@ -98,7 +103,7 @@ class BlockingConnection:
         try:
             for part in self._protocol.send(request, chosen):
                 peer.settimeout(_left(deadline_s))
-                peer.sendall(part)  # type: ignore[arg-type]
+                peer.sendall(part)  # type: ignore[arg-type]  # any buffer is accepted
             return self._protocol.receive(self._next_frame(peer, deadline_s))
         except TimeoutError:
             self.close()
@@ -146,11 +151,11 @@ class BlockingConnection:
         if self._options.login is None:
             return
         steps = self._options.login.requests(self.versions, self.address)
-        answer: Any = None
+        response: Any = None
         try:
             while True:
-                request, version = steps.send(answer)
-                answer = self._exchange(request, version)
+                request, version = steps.send(response)
+                response = self._exchange(request, version)
         except StopIteration as over:
             session_s = over.value * SESSION_SHARE / 1000
             self._expires_s = time.monotonic() + session_s if session_s else None

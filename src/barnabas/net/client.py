@@ -14,9 +14,9 @@ import math
 import socket
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
@@ -29,6 +29,7 @@ from barnabas.net.client_protocol import (
     version_ranges,
     versions_request,
 )
+from barnabas.net.client_transport import ClientTransport, ResponseProtocol
 from barnabas.net.connection_meters import ConnectionMeters
 from barnabas.net.connection_options import (
     MIN_REAUTHENTICATION_S,
@@ -40,12 +41,14 @@ from barnabas.net.connection_options import (
 )
 from barnabas.net.diagnosis import diagnose, tls_failure
 from barnabas.runtime.lazy_timer import LazyTimer
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request, ResponseT
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
 from barnabas.wire.primitives import Part
 
 _RETIRE_POLL_S = 0.1
-OnAnswer = Callable[[Any, BarnabasError | None], None]
+AddressInfo = tuple[int, int, int, str, tuple[Any, ...]]
+"""An entry of getaddrinfo: family, type, protocol, canonical name, address."""
+OnResponse = Callable[[Any, BarnabasError | None], None]
 """Called once, on the loop, with the response or with an error."""
 
 
@@ -58,20 +61,15 @@ class Submit(Protocol):
     def __call__(self, request: Message, *, version: int) -> Awaitable[Message]: ...
 
 
-async def connect(
-    protocol: asyncio.BaseProtocol, address: Address, options: ConnectionOptions
-) -> None:
+async def connect(protocol: ResponseProtocol, address: Address, options: ConnectionOptions) -> None:
     """Connects the protocol object to the address, on the running loop."""
-    tls = options.tls
+    loop, tls = asyncio.get_running_loop(), options.tls
     hostname = address.host if tls else None
-    create = partial(
-        asyncio.get_running_loop().create_connection,
-        lambda: protocol,
-        ssl=tls,
-        server_hostname=hostname,
-    )
+    create = partial(loop.create_connection, lambda: protocol, ssl=tls, server_hostname=hostname)
     try:
-        if options.sets_buffers:
+        if tls is None and isinstance(loop, asyncio.SelectorEventLoop):
+            ClientTransport(loop, await _connect_socket(address, options), protocol)
+        elif options.sets_buffers:
             await create(sock=await _connect_socket(address, options))
         else:
             await _connect_by_name(create, address)
@@ -93,10 +91,7 @@ async def _connect_by_name(create: Callable[..., Awaitable[object]], address: Ad
 async def _connect_socket(address: Address, options: ConnectionOptions) -> socket.socket:
     """Connects to the first reachable address of the host, with the buffer sizes set before."""
     loop = asyncio.get_running_loop()
-    try:
-        found = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    except RuntimeError:  # the interpreter exits, as in `_connect_by_name`
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    found = await _resolve(address)
     problem: OSError | None = None
     for family, _, _, _, target in found:
         sock = options.new_socket(family)
@@ -112,6 +107,19 @@ async def _connect_socket(address: Address, options: ConnectionOptions) -> socke
         else:
             return sock
     raise problem or OSError(f"{address.host} has no address")
+
+
+async def _resolve(address: Address) -> Sequence[AddressInfo]:
+    numeric = partial(socket.getaddrinfo, address.host, address.port, type=socket.SOCK_STREAM)
+    try:
+        return numeric(flags=socket.AI_NUMERICHOST)  # needs no thread
+    except socket.gaierror:
+        pass
+    loop = asyncio.get_running_loop()
+    try:
+        return await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except RuntimeError:  # the interpreter exits, as in `_connect_by_name`
+        return numeric()
 
 
 async def agree_on_versions(submit: Submit, address: Address, *, tls: bool) -> ApiVersionsResponse:
@@ -132,11 +140,11 @@ async def log_in(submit: Submit, login: Login, served: VersionRanges, address: A
     if login.needs_prepare:  # may send a request to a token endpoint, so not on the loop
         await asyncio.get_running_loop().run_in_executor(None, login.prepare)
     steps = login.requests(served, address)
-    answer = None
+    response = None
     try:
         while True:
-            request, version = steps.send(answer)
-            answer = await submit(request, version=version)
+            request, version = steps.send(response)
+            response = await submit(request, version=version)
     except StopIteration as over:
         return float(over.value * SESSION_SHARE / 1000)
 
@@ -168,7 +176,7 @@ async def _diagnosed(address: Address, *, tls: bool) -> BarnabasError:
 class Waiting(NamedTuple):
     """A request without a response yet; `sent_s` and its deadline are in the loop's time."""
 
-    on_answer: OnAnswer
+    on_response: OnResponse
     request: type[Message]
     limit_s: float
     due_s: float
@@ -176,16 +184,16 @@ class Waiting(NamedTuple):
 
 
 class _HeldRequest(NamedTuple):
-    """A request that is sent after the re-authentication; `on_answer` is None if it has no
+    """A request that is sent after the re-authentication; `on_response` is None if it has no
     response."""
 
     request: Message
-    on_answer: OnAnswer | None
+    on_response: OnResponse | None
     version: int | None
     timeout_s: float | None
 
 
-class ClientConnection(asyncio.BufferedProtocol):
+class ClientConnection(ResponseProtocol):
     """One connection to one broker, owned by one event loop.
 
     Lifecycle: `await ClientConnection.open(...)`, any number of `send`s in flight at once,
@@ -260,15 +268,20 @@ class ClientConnection(asyncio.BufferedProtocol):
         return choose_version(request, self.versions, self.address)
 
     async def send(
-        self, request: Message, *, version: int | None = None, timeout_s: float | None = None
-    ) -> Any:
+        self,
+        request: Request[ResponseT],
+        *,
+        version: int | None = None,
+        timeout_s: float | None = None,
+    ) -> ResponseT:
         """Sends a request and waits for its response."""
         limit = self._options.request_timeout_s if timeout_s is None else timeout_s
         future = self.submit(request, version=version)
         try:
             async with asyncio.timeout(limit):
                 await self._writable.wait()
-                return await future
+                # The reader decodes the frame as the response class of the request.
+                return cast("ResponseT", await future)
         except TimeoutError:
             raise self._overdue(type(request).__name__, limit) from None
 
@@ -280,13 +293,15 @@ class ClientConnection(asyncio.BufferedProtocol):
         With `timeout_s`, a response after the timeout fails the connection and the future.
         """
         future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
-        self.ask(request, partial(_settle, future), version=version, timeout_s=timeout_s)
+        self.submit_with_callback(
+            request, partial(_settle, future), version=version, timeout_s=timeout_s
+        )
         return future
 
-    def ask(
+    def submit_with_callback(
         self,
         request: Message,
-        on_answer: OnAnswer,
+        on_response: OnResponse,
         *,
         version: int | None = None,
         timeout_s: float | None = None,
@@ -298,14 +313,14 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._failure is not None:
             raise self._failure
         if self._held is not None:
-            self._held.append(_HeldRequest(request, on_answer, version, timeout_s))
+            self._held.append(_HeldRequest(request, on_response, version, timeout_s))
             return
-        self._ask(request, on_answer, version, timeout_s)
+        self._submit(request, on_response, version, timeout_s)
 
-    def _ask(
+    def _submit(
         self,
         request: Message,
-        on_answer: OnAnswer,
+        on_response: OnResponse,
         version: int | None,
         timeout_s: float | None = None,
     ) -> None:
@@ -314,7 +329,7 @@ class ClientConnection(asyncio.BufferedProtocol):
         limit_s = math.inf if timeout_s is None else timeout_s
         now_s = self._loop.time()
         due_s = now_s + limit_s
-        self._waiting.append(Waiting(on_answer, type(request), limit_s, due_s, now_s))
+        self._waiting.append(Waiting(on_response, type(request), limit_s, due_s, now_s))
         if timeout_s is not None:
             self._deadlines.set(due_s)
         self._write(parts)
@@ -327,7 +342,7 @@ class ClientConnection(asyncio.BufferedProtocol):
             self._held.append(_HeldRequest(request, None, version, None))
             return
         chosen = self.version_of(type(request)) if version is None else version
-        self._write(self._protocol.send(request, chosen, answered=False))
+        self._write(self._protocol.send(request, chosen, expects_response=False))
 
     def close(self) -> None:
         """Closes immediately; pending requests fail with UnavailableError."""
@@ -342,13 +357,18 @@ class ClientConnection(asyncio.BufferedProtocol):
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._receiver.buffer()
 
+    @property
+    def missing_bytes(self) -> int:
+        return self._receiver.missing_bytes
+
     def buffer_updated(self, nbytes: int) -> None:
         try:
             for frame in self._receiver.filled(nbytes):
                 response = self._protocol.receive(frame)
                 waiting = self._waiting.popleft()
-                self._meters.received(len(frame), self._loop.time() - waiting.sent_s)
-                waiting.on_answer(response, None)
+                took_s = self._loop.time() - waiting.sent_s
+                waiting.on_response(response, None)
+                self._meters.received(len(frame), took_s)
         except ProtocolError as error:
             self._fail(ProtocolError(f"{self.address}: {error}"))
 
@@ -416,19 +436,21 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._failure is not None:
             raise self._failure
         future: asyncio.Future[Message] = self._loop.create_future()
-        self._ask(request, partial(_settle, future), version)
+        self._submit(request, partial(_settle, future), version)
         return future
 
     def _send_held(self) -> None:
         held, self._held = self._held or [], None
-        for request, on_answer, version, timeout_s in held:
+        for request, on_response, version, timeout_s in held:
             if self._failure is not None:
-                if on_answer is not None:
-                    on_answer(None, self._failure)
-            elif on_answer is None:
+                if on_response is not None:
+                    on_response(None, self._failure)
+            elif on_response is None:
                 self.post(request, version=version)
             else:
-                self.ask(request, on_answer, version=version, timeout_s=timeout_s)
+                self.submit_with_callback(
+                    request, on_response, version=version, timeout_s=timeout_s
+                )
 
     def _retire(self) -> None:
         """Accepts no more requests and closes after the last response."""
@@ -456,7 +478,7 @@ class ClientConnection(asyncio.BufferedProtocol):
 
     def _write(self, parts: list[Part]) -> None:
         assert self._transport is not None
-        self._transport.writelines(parts)  # type: ignore[arg-type]
+        self._transport.writelines(parts)  # type: ignore[arg-type]  # any buffer is accepted
         self._meters.requests.record(sum(map(len, parts)))
         self.last_used_s = self._loop.time()
 
@@ -470,11 +492,11 @@ class ClientConnection(asyncio.BufferedProtocol):
         if self._login_timer is not None:
             self._login_timer.cancel()
         while self._waiting:
-            self._waiting.popleft().on_answer(None, error)
+            self._waiting.popleft().on_response(None, error)
         held, self._held = self._held or [], None
         for request in held:
-            if request.on_answer is not None:
-                request.on_answer(None, error)
+            if request.on_response is not None:
+                request.on_response(None, error)
         self._writable.set()
 
 

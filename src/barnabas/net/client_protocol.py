@@ -16,19 +16,26 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.version import VERSION
 from barnabas.net.connection_options import Address
+from barnabas.runtime.freed_memory import keep_freed_memory
 from barnabas.wire._produce_hot import decode_single_response
-from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
+from barnabas.wire.api_keys import ApiKey, response_class
+from barnabas.wire.headers import (
+    frame_request,
+    read_response_header,
+    request_header_end,
+    response_header_version,
+)
 from barnabas.wire.message import Message
 from barnabas.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from barnabas.wire.primitives import Part
-from barnabas.wire.registry import response_class
 
 SOFTWARE_NAME = "barnabas"
 FIRST_API_VERSIONS = 3
 VersionRanges = dict[int, tuple[int, int]]
-ROOMS = 2
-"""Number of rooms that are kept."""
+ROOMS = 3
+"""Number of rooms that are kept: for a response that is read, one that waits, and the next."""
+RECORDS_FACTOR = 4
+"""Records of several responses exist at the same time, as copies: malloc keeps their memory."""
 SMALL_RESPONSES = 64
 """Number of consecutive small responses after which the rooms are freed."""
 _SMALLEST_STEP = 16  # bits: 64 KiB
@@ -78,20 +85,25 @@ class ResponseMemory:
 
     The system must clear new memory page by page, which takes longer than receiving into it. Also,
     an allocator keeps a varying number of freed 16 MB buffers, so the resident size of a consumer
-    would vary. Therefore a connection keeps two buffers ("rooms") of the largest sizes needed: one
-    for the response that is read and one for the next. If no room is free, a response gets separate
-    memory, which is freed after use. After a number of small responses the rooms are freed.
+    would vary. Therefore a connection keeps three buffers ("rooms") of the largest sizes needed:
+    for the response that is read, one that waits, and the next. If no room is free, a response gets
+    separate memory, which is freed after use. After a number of small responses the rooms are
+    freed.
     """
 
-    __slots__ = ("_rooms", "_small")
+    __slots__ = ("_largest", "_rooms", "_small")
 
     def __init__(self) -> None:
         self._rooms: list[mmap.mmap] = []
+        self._largest = 0
         self._small = 0  # responses since the last large one
 
     def take(self, size: int) -> memoryview:
         """Returns memory of `size` bytes with undefined contents and no other views."""
         self._small = 0
+        if size > self._largest:
+            self._largest = size
+            keep_freed_memory(RECORDS_FACTOR * size)
         if not _CAN_RESIZE:
             return memoryview(bytearray(size))
         # The smallest room that is large enough, otherwise the largest, which grows least.
@@ -148,6 +160,11 @@ class FrameReceiver:
         self._frame_filled = 0
 
     @property
+    def missing_bytes(self) -> int:
+        """Bytes of a large frame that have not arrived; 0 if none was begun."""
+        return 0 if self._frame is None else len(self._frame) - self._frame_filled
+
+    @property
     def large(self) -> bool:
         """Whether `buffer()` is the rest of one frame, so that it can be filled completely."""
         return self._frame is not None
@@ -202,50 +219,62 @@ class FrameReceiver:
         self._scratch_end = 0
 
 
-class Awaited(NamedTuple):
-    """A sent request without a response yet."""
+class RequestForm(NamedTuple):
+    """The fields that all requests of one API and version share."""
 
-    correlation_id: int
     api_key: int
     version: int
+    header_end: bytes
+    """The request header after the correlation id."""
+    response_header_version: int
 
 
 class ClientProtocol:
     """Matches responses to requests of one connection; owned by the connection's driver."""
 
-    __slots__ = ("_awaited", "_client_id", "_next_correlation_id")
+    __slots__ = ("_awaited", "_client_id", "_forms", "_next_correlation_id")
 
     def __init__(self, client_id: str | None) -> None:
         self._client_id = client_id
         self._next_correlation_id = 0
-        self._awaited: deque[Awaited] = deque()
+        self._forms: dict[tuple[int, int], RequestForm] = {}
+        self._awaited: deque[tuple[int, RequestForm]] = deque()  # correlation id and form
 
     @property
     def in_flight(self) -> int:
         return len(self._awaited)
 
-    def send(self, request: Message, version: int, *, answered: bool = True) -> list[Part]:
-        """Returns the bytes of a request; `answered=False` for a request without a response."""
+    def send(self, request: Message, version: int, *, expects_response: bool = True) -> list[Part]:
+        """Returns the bytes of a request; some requests have no response."""
         correlation_id = self._next_correlation_id
         self._next_correlation_id = (correlation_id + 1) & MAX_CORRELATION_ID
-        header = RequestHeader(request.API_KEY, version, correlation_id, self._client_id)
-        parts = encode_request(header, request)
-        if answered:
-            self._awaited.append(Awaited(correlation_id, request.API_KEY, version))
+        form = self._forms.get((request.API_KEY, version))
+        if form is None:
+            form = self._new_form(request.API_KEY, version)
+        body = request.encode(version)
+        parts = frame_request(form.api_key, version, correlation_id, form.header_end, body)
+        if expects_response:
+            self._awaited.append((correlation_id, form))
         return parts
 
     def receive(self, frame: memoryview) -> Any:
         """Returns the decoded response of a frame, which must belong to the oldest request."""
         if not self._awaited:
             raise ProtocolError("received a response without a pending request")
-        awaited = self._awaited.popleft()
-        correlation_id, offset = decode_response_header(frame, awaited.api_key, awaited.version)
-        if correlation_id != awaited.correlation_id:
+        expected_id, form = self._awaited.popleft()
+        correlation_id, offset = read_response_header(frame, form.response_header_version)
+        if correlation_id != expected_id:
             raise ProtocolError(
-                f"a response to request {correlation_id} where {awaited.correlation_id} was due"
+                f"a response to request {correlation_id} where {expected_id} was due"
             )
-        if awaited.api_key == _PRODUCE:
-            response = decode_single_response(frame, offset, awaited.version)
+        if form.api_key == _PRODUCE:
+            response = decode_single_response(frame, offset, form.version)
             if response is not None:
                 return response
-        return response_class(awaited.api_key).decode(frame, awaited.version, offset)
+        return response_class(form.api_key).decode(frame, form.version, offset)
+
+    def _new_form(self, api_key: int, version: int) -> RequestForm:
+        end = request_header_end(api_key, version, self._client_id)
+        form = RequestForm(api_key, version, end, response_header_version(api_key, version))
+        self._forms[api_key, version] = form
+        return form

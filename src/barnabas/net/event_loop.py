@@ -12,6 +12,7 @@ alone; a connection then calls `add_reader`.
 
 import asyncio
 import math
+import os
 import select
 import selectors
 from collections.abc import Callable, Mapping
@@ -57,7 +58,7 @@ class DirectSelector(selectors.BaseSelector):
         self._update(fd)
         return key
 
-    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+    def unregister(self, fileobj: object) -> selectors.SelectorKey:
         fd = _descriptor(fileobj)
         key = self._keys.pop(fd)
         self._update(fd)
@@ -81,7 +82,7 @@ class DirectSelector(selectors.BaseSelector):
                 if callback is not None:
                     try:
                         callback()
-                    except Exception as error:  # noqa: BLE001 - one connection fails, the others go on
+                    except Exception as error:  # noqa: BLE001 - one connection fails, the others continue
                         self._on_error(error)
             key = keys.get(fd)
             if key is not None:
@@ -108,7 +109,7 @@ class DirectSelector(selectors.BaseSelector):
         self._masks.clear()
 
     def _update(self, fd: int) -> None:
-        """Tells epoll the events that are wanted for a descriptor now."""
+        """Registers with epoll the events that a descriptor needs now."""
         mask = select.EPOLLIN if fd in self._callbacks else 0
         key = self._keys.get(fd)
         if key is not None:
@@ -135,7 +136,7 @@ class _Registered(Mapping[Any, selectors.SelectorKey]):
     def __init__(self, keys: dict[int, selectors.SelectorKey]) -> None:
         self._keys = keys
 
-    def __getitem__(self, fileobj: Any) -> selectors.SelectorKey:
+    def __getitem__(self, fileobj: object) -> selectors.SelectorKey:
         return self._keys[_descriptor(fileobj)]
 
     def __len__(self) -> int:
@@ -170,6 +171,56 @@ class DirectEventLoop(asyncio.SelectorEventLoop):
     def _callback_failed(self, error: Exception) -> None:
         context = {"message": "a callback of a readable socket failed", "exception": error}
         self.call_exception_handler(context)
+
+
+class LoopWaker:
+    """Calls a function on the loop soon after another thread asked for it.
+
+    `call_soon_threadsafe` makes a handle with a copy of the context, and the loop reads its socket
+    pair until it is empty. On a `DirectEventLoop` the selector calls the function directly when an
+    eventfd becomes readable. Create it on the loop, or before the loop runs.
+    """
+
+    __slots__ = ("__weakref__", "_callback", "_fd", "_loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, callback: Callback) -> None:
+        self._loop = loop
+        self._callback = callback
+        self._fd = -1
+        if isinstance(loop, DirectEventLoop):
+            self._fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC | os.EFD_SEMAPHORE)
+            loop.watch_readable(self._fd, self._on_readable)
+
+    def wake(self) -> None:
+        """Calls the function on the loop, once for each call of this. Thread-safe.
+
+        Raises:
+            RuntimeError: the loop is closed.
+        """
+        if self._fd < 0:
+            self._loop.call_soon_threadsafe(self._callback)
+        elif self._loop.is_closed():
+            raise RuntimeError("the event loop is closed")
+        else:
+            os.eventfd_write(self._fd, 1)
+
+    def close(self) -> None:
+        """Ends the calls of the function. Call it on the loop."""
+        if isinstance(self._loop, DirectEventLoop) and not self._loop.is_closed():
+            self._loop.watch_readable(self._fd, None)
+
+    def _on_readable(self) -> None:
+        try:
+            self._callback()
+        finally:
+            # Afterwards, because the function is urgent. A semaphore: it subtracts one, so no call
+            # of `wake` in the meantime is lost.
+            os.eventfd_read(self._fd)
+
+    def __del__(self) -> None:
+        # Not before: a thread in `wake` would write to the next file with the same number.
+        if self._fd >= 0:
+            os.close(self._fd)
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:

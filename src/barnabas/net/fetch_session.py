@@ -2,8 +2,8 @@
 
 In a session the broker stores the partitions that a consumer or a follower fetches: after a full
 request, the next ones contain only changed and removed partitions. There is one `FetchSession` per
-connection to a broker. `next` returns the contents of the next request; call `answered` or `lost`
-when that request ends.
+connection to a broker. `next` returns the contents of the next request; call `on_response` or
+`lost` when that request ends.
 """
 
 from collections.abc import Mapping
@@ -80,7 +80,7 @@ class FetchSession(Generic[Target]):
         }
         return SessionStep(self._id, self._epoch, changed, forgotten)
 
-    def answered(self, error: ErrorCode, session_id: int) -> None:
+    def on_response(self, error: ErrorCode, session_id: int) -> None:
         """Applies the response to the last request."""
         if error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
             self._id, self._epoch = 0, INITIAL_EPOCH

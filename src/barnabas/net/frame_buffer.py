@@ -14,7 +14,7 @@ STEP_BYTES = 1 << 20
 
 
 class SpareBuffer:
-    """One unused step of memory, shared by the connections of a loop."""
+    """One unused buffer of STEP_BYTES, shared by the connections of a loop."""
 
     __slots__ = ("_buffer",)
 
@@ -137,11 +137,11 @@ class Holder(Protocol):
 class ReceiveBudget:
     """Owned by the loop of its listener.
 
-    Limits the total memory of large frames that are incomplete or not answered. Only allocated
-    memory is counted. At the limit, a connection that needs more memory must wait. The connection
-    with the oldest frame never waits, otherwise connections could block each other. So the memory
-    stays below the limit plus one frame. Frames below one step are not counted, because the number
-    of connections limits them.
+    Limits the total memory of large frames that are incomplete or have no response yet. Only
+    allocated memory is counted. At the limit, a connection that needs more memory must wait. The
+    connection with the oldest frame never waits, otherwise connections could block each other. So
+    the memory stays below the limit plus one frame. Frames below one step are not counted, because
+    the number of connections limits them.
     """
 
     __slots__ = ("_held", "_on_pressure", "_waiting", "limit", "used")

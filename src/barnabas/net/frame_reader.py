@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from barnabas.net._connection_state_hot import Progress, ReaderState
 from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, ReceiveBudget, SpareBuffer
 from barnabas.net.refusal import ConnectionClosedError, bad_size
 from barnabas.net.stream import ByteStream
@@ -49,42 +50,6 @@ class ConnectionLimits:
     ApiVersions and connect again immediately."""
 
 
-class Progress:
-    """Counts transferred bytes to detect slow peers; the caller passes the time."""
-
-    __slots__ = ("_bytes", "_since_ms", "last_ms")
-
-    def __init__(self, now_ms: int) -> None:
-        self.last_ms = now_ms
-        self._since_ms = now_ms
-        self._bytes = 0
-
-    def moved(self, count: int, now_ms: int) -> None:
-        self._bytes += count
-        self.last_ms = now_ms
-
-    def restart(self, now_ms: int) -> None:
-        """Starts a new measurement."""
-        self._since_ms = now_ms
-        self._bytes = 0
-
-    def too_slow(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
-        """Whether a whole window had fewer than `min_bytes`; otherwise starts a new window."""
-        if now_ms - self._since_ms < window_ms:
-            return False
-        if self._bytes < min_bytes:
-            return True
-        self.restart(now_ms)
-        return False
-
-    def stuck(self, now_ms: int, window_ms: int, min_bytes: int) -> bool:
-        """Whether a window had no bytes, or the average per window is below `min_bytes`."""
-        if now_ms - self.last_ms >= window_ms:
-            return True
-        elapsed = now_ms - self._since_ms
-        return elapsed >= window_ms and self._bytes * window_ms < min_bytes * elapsed
-
-
 class ReaderHost(Protocol):
     """The parts of a listener that a reader uses; its connections share them."""
 
@@ -104,30 +69,21 @@ class ReaderHost(Protocol):
     def spare(self) -> SpareBuffer: ...
 
 
-class FrameReader:
+class FrameReader(ReaderState):
     """Owned by one connection. `stalled` while it waits for the receive budget; `unfinished` while
     a large frame has been received in part.
 
-    `drained` tells, after `next_frame` returned a frame, that no received bytes are left.
+    `drained` is True if no received bytes are left after the frame that `next_frame` returned.
     `max_frame_bytes` may change between frames: it is lower until the peer is authenticated.
     """
 
     __slots__ = (
-        "_data",
-        "_frame",
         "_handled",
         "_host",
-        "_leftover",
-        "_now_ms",
         "_on_room",
         "_progress",
-        "_recv_into",
         "_reserved",
-        "_saw_large",
-        "_scratch",
         "drained",
-        "max_frame_bytes",
-        "stalled",
         "unfinished",
     )
 
@@ -135,21 +91,18 @@ class FrameReader:
         self, host: ReaderHost, stream: ByteStream, progress: Progress, on_room: Callable[[], None]
     ) -> None:
         """`on_room` is called when the receive budget has room again."""
+        super().__init__(
+            host.scratch,
+            stream.recv_into,
+            host.clock.monotonic_ms,
+            host.limits.max_frame_bytes,
+        )
         self._host = host
-        self._scratch = host.scratch
-        self._now_ms = host.clock.monotonic_ms
-        self._recv_into = stream.recv_into
         self._progress = progress
         self._on_room = on_room
-        self._data = _NOTHING  # received, not yet taken; valid until `settle`
-        self._leftover = b""  # the part that `settle` saved: at most one scratch buffer
-        self._frame: FrameBuffer | None = None  # a frame larger than the scratch buffer
         self._handled: FrameBuffer | None = None  # the one taken last, until `settle`
         self._reserved = 0  # of the receive budget
-        self._saw_large = False
-        self.max_frame_bytes = host.limits.max_frame_bytes
         self.drained = False
-        self.stalled = False
         self.unfinished = False
 
     @property

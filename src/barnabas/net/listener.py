@@ -108,7 +108,7 @@ def _open(family: int, address: tuple[str, int], backlog: int) -> socket.socket:
 class Listener:
     """Listening sockets and their connections; owned by the loop that starts it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a listener
         self,
         handler: FrameHandler,
         *,
@@ -117,9 +117,11 @@ class Listener:
         name: str = "PLAINTEXT",
         security: ConnectionSecurity | None = None,
         admission: ConnectionAdmission | None = None,
+        short: FrameHandler | None = None,
     ) -> None:
         """`security` creates the streams and restricts connections until authentication;
-        `admission` is shared by all listeners of a broker.
+        `admission` is shared by all listeners of a broker. `short` gets a frame that arrived alone
+        before `handler`, and returns None to leave it to `handler`.
         """
         self.clock = clock
         self._security = security
@@ -131,6 +133,7 @@ class Listener:
         self.spare = SpareBuffer()
         self.connections: set[ServerConnection] = set()
         self._handler = handler
+        self._short = short
         self._admission = admission or ConnectionAdmission()
         self._admission.join(self)
         self._sockets: list[socket.socket] = []
@@ -172,7 +175,9 @@ class Listener:
 
     def serve(self, stream: ByteStream) -> ServerConnection:
         """Serves a connected stream."""
-        connection = ServerConnection(self, stream, self._handler, listener_name=self.name)
+        connection = ServerConnection(
+            self, stream, self._handler, listener_name=self.name, short=self._short
+        )
         self._admission.opened(self, stream.peer[0])
         self.connections.add(connection)
         if self._security is not None:

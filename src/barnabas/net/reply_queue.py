@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from time import perf_counter_ns
 from typing import cast
 
+from barnabas.net._connection_state_hot import OutputState
 from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.replies import (
     BUFFER_TYPES,
@@ -23,7 +24,7 @@ _MAX_BYTES_PER_TURN = 4 << 20
 _MAX_COPIED_FILE_BYTES = 8 << 10
 
 
-class OutputQueue:
+class OutputQueue(OutputState):
     """Owned by one connection. `unsent_bytes` counts file parts too, `queued_bytes` all bytes ever.
 
     Adjacent byte strings are sent with one system call, file parts with sendfile. The bytes before
@@ -33,13 +34,12 @@ class OutputQueue:
     a short path in `flush`.
     """
 
-    __slots__ = ("_head_sent", "_parts", "queued_bytes", "unsent_bytes")
+    __slots__ = ("_head_sent", "_parts")
 
     def __init__(self) -> None:
+        super().__init__()
         self._parts: deque[Part] = deque()
         self._head_sent = 0  # sent bytes of the first part
-        self.unsent_bytes = 0
-        self.queued_bytes = 0
 
     def append(self, parts: list[Part]) -> None:
         for part in parts:
@@ -90,7 +90,7 @@ class OutputQueue:
             parts.clear()
             self.unsent_bytes = 0
         else:
-            self._drop(sent)
+            self.drop(sent)
         return sent
 
     def _send_some(self, stream: ByteStream) -> int:
@@ -100,7 +100,7 @@ class OutputQueue:
             sent = stream.send(buffers, more)
         else:
             sent = self._send_file(stream, first)
-        self._drop(sent)
+        self.drop(sent)
         return sent
 
     def _send_file(self, stream: ByteStream, part: FilePart) -> int:
@@ -124,7 +124,8 @@ class OutputQueue:
             buffers.append(part)
         return buffers, False
 
-    def _drop(self, sent: int) -> None:
+    def drop(self, sent: int) -> None:
+        """Removes the first `sent` bytes, which have been sent."""
         self.unsent_bytes -= sent
         sent += self._head_sent
         parts = self._parts

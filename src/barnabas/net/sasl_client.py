@@ -108,8 +108,8 @@ class TokenSource:
 
     def _request(self) -> None:
         try:
-            with urllib.request.urlopen(self._ask(), timeout=_TIMEOUT_S) as answer:
-                content = json.loads(answer.read(_MAX_BYTES))
+            with urllib.request.urlopen(self._ask(), timeout=_TIMEOUT_S) as response:
+                content = json.loads(response.read(_MAX_BYTES))
             self._token = str(content["access_token"])
             life_s = float(content.get("expires_in", 60))
         except urllib.error.HTTPError as error:
@@ -207,29 +207,29 @@ def log_in(
     login: SaslLogin, served: VersionRanges, address: Address
 ) -> Generator[tuple[Message, int], Any, int]:
     """Yields the requests of a login; raises AuthenticationError with the reason of a failure."""
-    answer = yield SaslHandshakeRequest(login.mechanism), _HANDSHAKE_VERSION
-    if answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
-        offered = ", ".join(answer.mechanisms) or "none"
+    response = yield SaslHandshakeRequest(login.mechanism), _HANDSHAKE_VERSION
+    if response.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
+        offered = ", ".join(response.mechanisms) or "none"
         raise AuthenticationError(
             f"{address} does not enable SASL mechanism {login.mechanism}, only: {offered}"
         )
-    if answer.error_code == ErrorCode.ILLEGAL_SASL_STATE:
+    if response.error_code == ErrorCode.ILLEGAL_SASL_STATE:
         raise AuthenticationError(
             f"{address} is a listener without SASL: set security.protocol to PLAINTEXT or SSL"
         )
-    if answer.error_code:
-        raise _refused(login, address, answer.error_code, None)
+    if response.error_code:
+        raise _refused(login, address, response.error_code, None)
     version = choose_version(SaslAuthenticateRequest, served, address)
     exchange = login.begin()
     token: bytes | None = exchange.first()
     lifetime_ms = 0
     while token is not None:
-        answer = yield SaslAuthenticateRequest(token), version
-        if answer.error_code:
-            raise _refused(login, address, answer.error_code, answer.error_message)
-        lifetime_ms = answer.session_lifetime_ms
+        response = yield SaslAuthenticateRequest(token), version
+        if response.error_code:
+            raise _refused(login, address, response.error_code, response.error_message)
+        lifetime_ms = response.session_lifetime_ms
         try:
-            token = exchange.step(answer.auth_bytes)
+            token = exchange.step(response.auth_bytes)
         except AuthenticationError as error:
             raise AuthenticationError(f"{address} did not prove its identity: {error}") from None
     return lifetime_ms

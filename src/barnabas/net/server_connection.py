@@ -1,7 +1,8 @@
 """One accepted connection: reads frames, sends responses in the order of their requests.
 
-The read callback handles a frame and sends its response directly, without a task or a queue. The
-connection is muted (not read from) while
+The read callback handles a frame and sends its response directly, without a task or a queue; a
+small request that arrived alone has a compiled short path (`_small_frame_hot`). The connection is
+muted (not read from) while
 
 - a request is in progress that the next one must not overtake,
 - too many replies are pending,
@@ -19,12 +20,13 @@ from time import perf_counter_ns
 from typing import Protocol
 
 from barnabas.model.errors import ProtocolError
-from barnabas.net.frame_reader import FrameReader, Progress, ReaderHost
+from barnabas.net._connection_state_hot import ConnectionState, Progress
+from barnabas.net._small_frame_hot import DONE, NOTHING_DONE, RECEIVED, serve_small
+from barnabas.net.frame_reader import FrameReader, ReaderHost
 from barnabas.net.refusal import ConnectionClosedError, Refusal, RefusalLog
 from barnabas.net.replies import Reply
 from barnabas.net.reply_queue import ReplyQueue
-from barnabas.net.stream import ByteStream
-from barnabas.runtime.metrics import Histogram
+from barnabas.net.stream import ByteStream, TcpStream
 from barnabas.security.principal import ANONYMOUS
 
 _logger = logging.getLogger("barnabas.net")
@@ -64,7 +66,7 @@ class ConnectionHost(ReaderHost, Protocol):
     def connection_closed(self, connection: "ServerConnection") -> None: ...
 
 
-class ServerConnection:
+class ServerConnection(ConnectionState):
     """Owned by the listener's loop; every method runs there.
 
     `attachment` is state that the handler keeps for this peer (session, client software).
@@ -75,29 +77,19 @@ class ServerConnection:
     """
 
     __slots__ = (
-        "_closing",
         "_deadline_ms",
-        "_handler",
         "_host",
         "_limits",
-        "_output",
-        "_paused",
-        "_progress",
-        "_reader",
         "_reading",
-        "_replies",
         "_resuming",
-        "_writing",
         "attachment",
         "client_software",
-        "closed",
-        "frames_received",
         "listener_name",
         "principal",
-        "received_ns",
-        "send_time",
         "stream",
     )
+    _reader: FrameReader
+    _replies: ReplyQueue
 
     def __init__(
         self,
@@ -106,28 +98,28 @@ class ServerConnection:
         handler: FrameHandler,
         *,
         listener_name: str = "PLAINTEXT",
+        short: FrameHandler | None = None,
     ) -> None:
+        """`short` gets a frame that arrived alone before `handler`; None leaves it to `handler`."""
+        progress = Progress(host.clock.monotonic_ms())
+        super().__init__(
+            FrameReader(host, stream, progress, self._schedule_resume),
+            progress,
+            ReplyQueue(host.limits, self._reply_ready),
+            handler,
+            short,
+            stream.send_bytes,
+            stream.fd if type(stream) is TcpStream else -1,
+        )
         self._host = host
         self._limits = host.limits
-        self._handler = handler
-        self._progress = Progress(host.clock.monotonic_ms())
-        self._reader = FrameReader(host, stream, self._progress, self._schedule_resume)
-        self._replies = ReplyQueue(host.limits, self._reply_ready)
-        self._output = self._replies.output
-        self._paused = False  # the handler paused it: throttled, or shutting down
-        self._closing = False  # as soon as idle
         self._reading = False
-        self._writing = False
         self._resuming = False
         self._deadline_ms: int | None = None
         self.attachment: object = None
         self.client_software = UNKNOWN_SOFTWARE
-        self.closed = False
-        self.frames_received = 0
         self.listener_name = listener_name
         self.principal = ANONYMOUS
-        self.received_ns = 0
-        self.send_time: Histogram | None = None
         self.stream = stream
 
     def start(self) -> None:
@@ -136,26 +128,37 @@ class ServerConnection:
     # --- receiving -------------------------------------------------------------------------
 
     def _on_readable(self) -> None:
-        reader = self._reader
-        if self._paused or reader.stalled or self._replies.full:
-            # Muted only when the peer sends something: a consumer that waits for its long poll
-            # needs no system calls to mute and unmute.
-            self._reading = False
-            self.stream.watch_readable(None)
-            return
         try:
-            if not reader.unfinished:
-                self._receive()
-            if reader.unfinished and not reader.stalled:
+            done = serve_small(self)
+            if done == DONE:
+                return
+            if done == NOTHING_DONE:
+                if self._must_wait():
+                    self._mute()
+                    return
+                if not self._reader.unfinished:
+                    self._receive()
+            elif done == RECEIVED:
+                self._handle_frames()
+            if self._reader.unfinished and not self._reader.stalled:
                 # The rest of the frame has probably arrived: read it in the same callback.
                 self._receive()
         except BlockingIOError:
             pass
-        except Exception as error:  # noqa: BLE001 - one connection fails, the others go on
+        except Exception as error:  # noqa: BLE001 - one connection fails, the others continue
             self._fail(error)
             return
         if not self.closed:
             self._flush()
+
+    def _mute(self) -> None:
+        """Stops reading.
+
+        Called only when the peer sends something: a consumer that waits for its long poll needs no
+        system calls to mute and unmute.
+        """
+        self._reading = False
+        self.stream.watch_readable(None)
 
     def _receive(self) -> None:
         if self._reader.receive():
@@ -208,7 +211,7 @@ class ServerConnection:
         try:
             self._reader.reread()
             self._handle_frames()
-        except Exception as error:  # noqa: BLE001 - one connection fails, the others go on
+        except Exception as error:  # noqa: BLE001 - one connection fails, the others continue
             self._fail(error)
             return
         self._flush()

@@ -42,6 +42,10 @@ class ByteStream(Protocol):
         """Sends the start of `buffers`; `more` means that further bytes follow immediately."""
         ...
 
+    def send_bytes(self, data: bytes, /) -> int:
+        """Sends the start of `data`, after which nothing follows immediately."""
+        ...
+
     def send_file(self, part: FilePart, offset: int) -> int:
         """Sends bytes of `part` from `offset` within it; returns 0 if the file is too short."""
         ...
@@ -66,15 +70,16 @@ class TcpStream:
     """A connected, non-blocking TCP socket on the running asyncio loop."""
 
     __slots__ = (
-        "_fd",
         "_loop",
         "_reading",
         "_socket",
         "_watch",
         "_writing",
+        "fd",
         "local",
         "peer",
         "recv_into",
+        "send_bytes",
     )
 
     def __init__(self, loop: asyncio.AbstractEventLoop, sock: socket.socket) -> None:
@@ -82,9 +87,10 @@ class TcpStream:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._loop = loop
         self._socket = sock
-        self._fd = sock.fileno()
-        # The socket's own method: a method here would be one more call for each request.
+        self.fd = sock.fileno()
+        # The socket's own methods: a method here would be one more call for each request.
         self.recv_into: Callable[[memoryview], int] = sock.recv_into
+        self.send_bytes: Callable[[bytes], int] = sock.send
         self._watch = loop.watch_readable if isinstance(loop, DirectEventLoop) else None
         self._reading = False
         self._writing = False
@@ -100,7 +106,11 @@ class TcpStream:
         if part.fd < 0:  # a file that exists only in memory
             return self._socket.send(memoryview(part.read())[offset:])
         count = min(len(part) - offset, _MAX_SENDFILE_BYTES)
-        return os.sendfile(self._fd, part.fd, part.position + offset, count)
+        return os.sendfile(self.fd, part.fd, part.position + offset, count)
+
+    def set_low_water(self, count: int) -> None:
+        """Lets the socket be readable when `count` bytes have arrived, or when the peer closed."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, count)
 
     def peer_is_gone(self) -> bool:
         if not _TCP_INFO:
@@ -111,18 +121,18 @@ class TcpStream:
     def watch_readable(self, callback: Callable[[], None] | None) -> None:
         if self._watch is not None:
             if callback is not None or self._reading:
-                self._watch(self._fd, callback)
+                self._watch(self.fd, callback)
         elif callback is not None:
-            self._loop.add_reader(self._fd, callback)
+            self._loop.add_reader(self.fd, callback)
         elif self._reading:
-            self._loop.remove_reader(self._fd)
+            self._loop.remove_reader(self.fd)
         self._reading = callback is not None
 
     def watch_writable(self, callback: Callable[[], None] | None) -> None:
         if callback is not None:
-            self._loop.add_writer(self._fd, callback)
+            self._loop.add_writer(self.fd, callback)
         elif self._writing:
-            self._loop.remove_writer(self._fd)
+            self._loop.remove_writer(self.fd)
         self._writing = callback is not None
 
     def close(self) -> None:

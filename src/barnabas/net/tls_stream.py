@@ -146,6 +146,9 @@ class TlsStream:
                     return total
         return total
 
+    def send_bytes(self, data: bytes, /) -> int:
+        return self.send((data,), False)
+
     def send_file(self, part: FilePart, offset: int) -> int:
         size = min(len(part) - offset, _FILE_BYTES)
         if part.fd < 0:

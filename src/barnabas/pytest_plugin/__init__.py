@@ -1,4 +1,4 @@
-"""Pytest fixtures and options for tests that need Kafka; pytest loads this plugin by itself.
+"""Pytest fixtures and options for tests that need Kafka; pytest loads this plugin automatically.
 
 Broker and clients are imported when a fixture is first used. By default each test session (each
 worker with xdist) has one in-process broker on its own port. With `--kafka-external=host:port` the

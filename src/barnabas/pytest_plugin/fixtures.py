@@ -21,6 +21,7 @@ from barnabas import testing
 
 SCOPES = ("session", "package", "module", "class", "function")
 MARKER = "kafka(partitions=1, config={}): partitions and settings of the test's kafka_topic"
+_MARKER_KEYS = {"name", "partitions", "config"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -83,7 +84,7 @@ class TopicFactory(Protocol):
     ) -> str: ...
 
 
-@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
+@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]  # untyped callable
 def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[testing.KafkaServer]":
     """The Kafka under test: `barnabas.testing.Broker`, or the cluster of --kafka-external."""
     servers = external_servers(request.config)
@@ -99,13 +100,13 @@ def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[testing.KafkaServe
         yield broker
 
 
-@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
+@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]  # untyped callable
 def kafka(kafka_broker: "testing.KafkaServer") -> "testing.KafkaServer":
     """The same as `kafka_broker`."""
     return kafka_broker
 
 
-@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]
+@pytest.fixture(scope=broker_scope)  # type: ignore[arg-type]  # untyped callable
 def kafka_bootstrap_servers(kafka_broker: "testing.KafkaServer") -> str:
     """host:port, for the `bootstrap.servers` of any client library."""
     return kafka_broker.bootstrap_servers
@@ -143,12 +144,20 @@ def kafka_topic_factory(kafka_broker: "testing.KafkaServer") -> Iterator[TopicFa
         kafka_broker.admin.delete_topics(made)
 
 
+def _marker_text(mark: pytest.Mark) -> str:
+    given = [repr(value) for value in mark.args]
+    given += [f"{key}={value!r}" for key, value in mark.kwargs.items()]
+    return f"{mark.name}({', '.join(given)})"
+
+
 @pytest.fixture
 def kafka_topic(request: pytest.FixtureRequest, kafka_topic_factory: TopicFactory) -> str:
     """The name of a new topic; configure it with `@pytest.mark.kafka(partitions=…, config=…)`."""
     wanted: dict[str, Any] = {}
     for mark in reversed(list(request.node.iter_markers("kafka"))):
         wanted.update(mark.kwargs)
+        if mark.args or not wanted.keys() <= _MARKER_KEYS:
+            raise pytest.UsageError(f"{_marker_text(mark)}: the marker is {MARKER}")
     return kafka_topic_factory(**wanted)
 
 
@@ -186,7 +195,7 @@ def kafka_consumer_factory(
 
 
 @pytest.fixture
-def kafka_consumer(kafka_consumer_factory: Callable[..., Any]) -> Any:
+def kafka_consumer(kafka_consumer_factory: Callable[..., object]) -> Any:
     """A consumer in its own group that starts at the earliest record, not yet subscribed."""
     return kafka_consumer_factory()
 

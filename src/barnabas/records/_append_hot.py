@@ -55,7 +55,10 @@ def _encode_headers(
 ) -> list:
     """Returns pairs of bytes; `text` says whether values may be text."""
     encoded: list = []
-    for key, value in headers:
+    for pair in headers:
+        if isinstance(pair, str):  # a text of two letters would be a pair of them
+            raise TypeError(f"a header is a pair of a name and bytes, not {pair!r}")
+        key, value = pair
         data: object = value.encode() if text and isinstance(value, str) else value
         encoded.append((_encode_name(key), _as_bytes(data)))
     return encoded

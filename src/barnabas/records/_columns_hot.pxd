@@ -47,6 +47,11 @@ cdef class ArrowColumns:
     cdef Py_ssize_t _value_start
     cdef Py_ssize_t _value_size
     cdef Bytes _tail
+    # Rows that `_copy_plain` has copied, and the sizes of the columns after them.
+    cdef int _copied
+    cdef Py_ssize_t _copied_keys
+    cdef Py_ssize_t _copied_values
+    cdef bint _keyless
 
     cdef int _add(
         self, unsigned char* data, long long offset, long long timestamp,
@@ -57,8 +62,16 @@ cdef class ArrowColumns:
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
         long long base_offset, long long last_delta, long long base_time, long long time_factor
     ) except? -1
-    cdef Py_ssize_t _plain(self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end) noexcept
-    cdef Py_ssize_t _plain_at(self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end) noexcept
+    cdef Py_ssize_t _copy_plain(
+        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
+        long long base_offset, long long last_delta, long long base_time, long long time_factor
+    ) noexcept nogil
+    cdef Py_ssize_t _plain(
+        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end
+    ) noexcept nogil
+    cdef Py_ssize_t _plain_at(
+        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end
+    ) noexcept nogil
     cdef int _room(self, Py_ssize_t rows, Py_ssize_t size) except? -1
     cdef int _added(
         self, int rows, Py_ssize_t key_size, Py_ssize_t value_size, bint keyless

@@ -25,10 +25,13 @@ COMPILED: bool = cython.compiled
 
 # Maximum size of the numbers of a plain record: its length, two deltas, two lengths, two bytes.
 _PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 17)
+# Larger batches are copied without the GIL: the loop thread receives the next response meanwhile.
+_NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 65536)
 
 
 @cython.cfunc
 @cython.inline
+@cython.nogil
 @cython.exceptval(check=False)
 def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
     """Returns the raw value of a varint of up to three bytes times four, plus its size; else 0.
@@ -281,6 +284,35 @@ class ArrowColumns:
         errors.
         """
         self._room(rows, end - pos)
+        if end - pos > _NOGIL_BYTES:
+            with cython.nogil:
+                pos = self._copy_plain(
+                    data, pos, end, rows, base_offset, last_delta, base_time, time_factor
+                )
+        else:
+            pos = self._copy_plain(
+                data, pos, end, rows, base_offset, last_delta, base_time, time_factor
+            )
+        self._added(self._copied, self._copied_keys, self._copied_values, self._keyless)
+        return pos
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _copy_plain(  # noqa: PLR0913 - the arguments of `_add_plain`
+        self,
+        data: cython.p_uchar,
+        pos: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        rows: cython.int,
+        base_offset: cython.longlong,
+        last_delta: cython.longlong,
+        base_time: cython.longlong,
+        time_factor: cython.longlong,
+    ) -> cython.Py_ssize_t:
+        """Copies plain records to the ends of the columns, which have room; sets `_copied`,
+        `_copied_keys`, `_copied_values` and `_keyless`.
+        """
         offsets = cython.cast(cython.p_longlong, self._offsets._out + self._offsets._size)
         times = cython.cast(cython.p_longlong, self._timestamps._out + self._timestamps._size)
         key_ends = cython.cast(cython.p_int, self._keys._ends._out + self._keys._ends._size)
@@ -292,8 +324,6 @@ class ArrowColumns:
         stop: cython.Py_ssize_t
         keyless: cython.bint = False
         count: cython.int = 0
-        time: cython.longlong
-        earliest: cython.longlong = 0
         while count < rows:
             stop = self._plain(data, pos, end)
             if stop == 0 or self._offset_delta > last_delta:
@@ -303,9 +333,8 @@ class ArrowColumns:
             elif keyless != (self._key_size < 0):
                 break
             offsets[count] = base_offset + self._offset_delta
-            time = base_time + time_factor * self._time_delta
-            earliest = min(earliest, time)
-            times[count] = time
+            times[count] = base_time + time_factor * self._time_delta
+            self._earliest = min(self._earliest, times[count])
             if not keyless:
                 memcpy(keys, data + self._key_start, self._key_size)
                 keys += self._key_size
@@ -317,12 +346,15 @@ class ArrowColumns:
             value_ends[count] = value_size
             pos = stop
             count += 1
-        self._added(count, key_size, value_size, keyless)
-        self._earliest = min(self._earliest, earliest)
+        self._copied = count
+        self._copied_keys = key_size
+        self._copied_values = value_size
+        self._keyless = keyless
         return pos
 
     @cython.cfunc
     @cython.inline
+    @cython.nogil
     @cython.exceptval(check=False)
     def _plain(
         self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t
@@ -344,6 +376,7 @@ class ArrowColumns:
 
     @cython.cfunc
     @cython.inline
+    @cython.nogil
     @cython.exceptval(check=False)
     def _plain_at(
         self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t

@@ -23,9 +23,13 @@ from barnabas.model.records import TimestampType
 from barnabas.records.raw_record import RawRecord
 
 if cython.compiled:
+    from cython.cimports.barnabas.records._batch_header_hot import BatchHeader
     from cython.cimports.barnabas.records._columns_hot import ArrowColumns
     from cython.cimports.barnabas.records._record_hot import Record
+    from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize
+    from cython.cimports.libc.string import memcpy
 else:
+    from barnabas.records._batch_header_hot import BatchHeader
     from barnabas.records._columns_hot import ArrowColumns
     from barnabas.records._record_hot import Record
 
@@ -37,11 +41,16 @@ _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
 _PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 10)
 # Records of more bytes are checked without the interpreter lock.
 _NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 1 << 20)
+# Values of more bytes are copied without the interpreter lock.
+_LARGE_VALUE = cython.declare(cython.Py_ssize_t, 65536)
 _MIN_HEADER = cython.declare(cython.Py_ssize_t, 2)
 # The return value of a C function for an error; a rare value, so the check for an error is rare.
 _ERROR = cython.declare(cython.longlong, -4611686018427387904)
 
+_LOG_APPEND_BIT = cython.declare(cython.int, 0x08)
+
 _CREATE_TIME = TimestampType.CREATE_TIME
+_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
 
 
 @cython.cfunc
@@ -66,12 +75,39 @@ def _corrupt(reason: str) -> NoReturn:
     raise CorruptRecordError(reason)
 
 
+@cython.cfunc
+def _copy_large(data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t) -> bytes:
+    """Copies a large value without the interpreter lock. Compiled only."""
+    value: bytes = PyBytes_FromStringAndSize(cython.NULL, size)
+    target: cython.p_char = PyBytes_AS_STRING(value)
+    with cython.nogil:
+        memcpy(target, data + start, size)
+    return value
+
+
+@cython.cfunc
+def check_records(
+    data: cython.p_uchar,
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    header: BatchHeader,
+) -> tuple:
+    """Checks the records from `begin` to `end` of uncompressed data, as `RecordCursor.check`.
+
+    A cursor without a view of the data costs a small batch much less. The caller keeps the data.
+    """
+    cursor: RecordCursor = RecordCursor.__new__(RecordCursor)
+    cursor._start(begin, end, header)
+    cursor._data = data
+    return cursor.check()
+
+
 @cython.final
 @cython.cclass
 class RecordCursor:
     """Reads the records in `data`, the decompressed contents of the batch of `header`.
 
-    It is used for one pass. `header` is any object with the fields of a BatchHeader.
+    It is used for one pass.
     """
 
     _view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
@@ -103,24 +139,30 @@ class RecordCursor:
 
     def __init__(self, data: bytes | bytearray | memoryview, header: Any) -> None:
         size: cython.Py_ssize_t = len(data)
-        self._left = header.records_count
-        if self._left < 0 or self._left > size // _MIN_RECORD:
-            _corrupt(f"{self._left} records do not fit into {size} bytes")
-        if self._left == 0 and size > 0:
-            _corrupt(f"{size} bytes in a batch of no records")
+        self._start(0, size, header)
         if cython.compiled:
             self._view = data
             if size:
                 self._data = cython.cast(cython.p_uchar, cython.address(self._view[0]))
         else:
             self._data = bytes(data)
-        self._pos = 0
-        self._end = size
+
+    @cython.cfunc
+    def _start(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t, header: BatchHeader) -> None:
+        """Sets everything but the data, in which the records are from `begin` to `end`."""
+        size: cython.Py_ssize_t = end - begin
+        self._left = header.records_count
+        if self._left < 0 or self._left > size // _MIN_RECORD:
+            _corrupt(f"{self._left} records do not fit into {size} bytes")
+        if self._left == 0 and size > 0:
+            _corrupt(f"{size} bytes in a batch of no records")
+        self._pos = begin
+        self._end = end
         self._base_offset = header.base_offset
         self._base_timestamp = header.base_timestamp
         self._append_timestamp = header.max_timestamp
-        self._timestamp_type = header.timestamp_type
-        self._append_time = self._timestamp_type != _CREATE_TIME
+        self._append_time = (header.attributes & _LOG_APPEND_BIT) != 0
+        self._timestamp_type = _LOG_APPEND_TIME if self._append_time else _CREATE_TIME
         self._last_delta = header.last_offset_delta
         self._leader_epoch = header.partition_leader_epoch
 
@@ -160,7 +202,8 @@ class RecordCursor:
             out.append(tuple.__new__(RawRecord, fields))
         return out
 
-    def check(self) -> tuple[int, int, int]:
+    @cython.ccall
+    def check(self) -> tuple:
         """Checks all records; returns (lowest timestamp, highest timestamp, first index without key
         or -1).
 
@@ -416,6 +459,8 @@ class RecordCursor:
     def _bytes(self, start: cython.Py_ssize_t, size: cython.Py_ssize_t) -> object:
         if size < 0:
             return None
+        if cython.compiled and size >= _LARGE_VALUE:
+            return _copy_large(self._data, start, size)
         return self._data[start : start + size]
 
     @cython.cfunc

@@ -9,12 +9,14 @@ import functools
 from collections.abc import Collection
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from barnabas.model.lazy_exports import optional_import
 from barnabas.records._columns_hot import ArrowColumns
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
+
+with optional_import():
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 _UNLIMITED = 2**63 - 1
 _SHARED_BYTES = 2 * 1024 * 1024
@@ -151,7 +153,7 @@ def _shared(kind: pa.DataType, value: str | int, rows: int) -> pa.Array:
     return pa.repeat(pa.scalar(value, kind), rows)
 
 
-def _timestamps(kind: pa.DataType, buffers: dict[str, Any], count: int) -> pa.Array:
+def _timestamps(kind: pa.DataType, buffers: dict[str, object], count: int) -> pa.Array:
     times = pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(buffers["timestamp"])])
     if buffers["has_negative_timestamps"]:
         times = pc.if_else(pc.less(times, 0), pa.scalar(None, pa.int64()), times)

@@ -21,176 +21,62 @@ from collections.abc import Iterator
 from crc32c import crc32c
 
 from barnabas.model.errors import CorruptRecordError
-from barnabas.model.records import NO_SEQUENCE, Codec, TimestampType
+from barnabas.records._batch_header_hot import (
+    CODEC_MASK,
+    CONTROL_MASK,
+    DELETE_HORIZON_MASK,
+    HEADER,
+    LOG_OVERHEAD,
+    MAX_SEQUENCE,
+    TIMESTAMP_TYPE_MASK,
+    TRANSACTIONAL_MASK,
+    BatchHeader,
+    codec_of,
+)
+
+__all__ = [
+    "ATTRIBUTES_OFFSET",
+    "CODEC_MASK",
+    "CONTROL_MASK",
+    "CRC_OFFSET",
+    "DELETE_HORIZON_MASK",
+    "HEADER",
+    "HEADER_SIZE",
+    "LOG_OVERHEAD",
+    "MAGIC",
+    "MAGIC_OFFSET",
+    "MAX_OFFSET",
+    "MAX_SEQUENCE",
+    "MAX_TIMESTAMP_OFFSET",
+    "TIMESTAMP_TYPE_MASK",
+    "TRANSACTIONAL_MASK",
+    "BatchHeader",
+    "Buffer",
+    "assign_offsets",
+    "codec_of",
+    "compute_crc",
+    "crc_ok",
+    "iter_batches",
+    "parse_header",
+    "set_max_timestamp",
+    "stamp_log_append_time",
+    "write_crc",
+]
 
 HEADER_SIZE = 61
-LOG_OVERHEAD = 12
-"""Base offset and length: the part that stands before what `batch_length` counts."""
 MAGIC_OFFSET = 16
 CRC_OFFSET = 17
 MAX_TIMESTAMP_OFFSET = 35
 ATTRIBUTES_OFFSET = 21
 MAGIC = 2
-
-CODEC_MASK = 0x07
-TIMESTAMP_TYPE_MASK = 0x08
-TRANSACTIONAL_MASK = 0x10
-CONTROL_MASK = 0x20
-DELETE_HORIZON_MASK = 0x40
-
-MAX_SEQUENCE = 2**31 - 1
 MAX_OFFSET = 2**63 - 1
 
-HEADER = struct.Struct(">qiibIhiqqqhii")
 _CRC = struct.Struct(">I")
 _OFFSET = struct.Struct(">q")
 _ATTRIBUTES = struct.Struct(">h")
 _EPOCH = struct.Struct(">i")
 
-_CODECS = {int(codec): codec for codec in Codec}
-_CREATE_TIME = TimestampType.CREATE_TIME
-_LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
-
 Buffer = bytes | bytearray | memoryview
-
-
-def codec_of(attributes: int) -> Codec:
-    """Returns the codec in the attributes of a batch; raises CorruptRecordError if unknown."""
-    codec = _CODECS.get(attributes & CODEC_MASK)
-    if codec is None:
-        raise CorruptRecordError(f"unknown codec {attributes & CODEC_MASK}")
-    return codec
-
-
-class BatchHeader:
-    """The thirteen header fields in wire order, and values derived from them."""
-
-    __slots__ = (
-        "attributes",
-        "base_offset",
-        "base_sequence",
-        "base_timestamp",
-        "batch_length",
-        "crc",
-        "last_offset_delta",
-        "magic",
-        "max_timestamp",
-        "partition_leader_epoch",
-        "producer_epoch",
-        "producer_id",
-        "records_count",
-    )
-
-    def __init__(  # noqa: PLR0913 - the wire's fields, filled positionally by one unpack
-        self,
-        base_offset: int,
-        batch_length: int,
-        partition_leader_epoch: int,
-        magic: int,
-        crc: int,
-        attributes: int,
-        last_offset_delta: int,
-        base_timestamp: int,
-        max_timestamp: int,
-        producer_id: int,
-        producer_epoch: int,
-        base_sequence: int,
-        records_count: int,
-    ) -> None:
-        self.base_offset = base_offset
-        self.batch_length = batch_length
-        self.partition_leader_epoch = partition_leader_epoch
-        self.magic = magic
-        self.crc = crc
-        self.attributes = attributes
-        self.last_offset_delta = last_offset_delta
-        self.base_timestamp = base_timestamp
-        self.max_timestamp = max_timestamp
-        self.producer_id = producer_id
-        self.producer_epoch = producer_epoch
-        self.base_sequence = base_sequence
-        self.records_count = records_count
-
-    @property
-    def size(self) -> int:
-        """Bytes of the whole batch."""
-        return LOG_OVERHEAD + self.batch_length
-
-    @property
-    def last_offset(self) -> int:
-        return self.base_offset + self.last_offset_delta
-
-    @property
-    def next_offset(self) -> int:
-        """Offset of the next read; not base + count, because compaction leaves gaps."""
-        return self.base_offset + self.last_offset_delta + 1
-
-    @property
-    def codec(self) -> Codec:
-        return codec_of(self.attributes)
-
-    @property
-    def timestamp_type(self) -> TimestampType:
-        return _LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_MASK else _CREATE_TIME
-
-    @property
-    def is_transactional(self) -> bool:
-        return self.attributes & TRANSACTIONAL_MASK != 0
-
-    @property
-    def is_control(self) -> bool:
-        return self.attributes & CONTROL_MASK != 0
-
-    @property
-    def has_delete_horizon(self) -> bool:
-        """Whether `base_timestamp` is the delete horizon of tombstones (KIP-534)."""
-        return self.attributes & DELETE_HORIZON_MASK != 0
-
-    @property
-    def has_producer_id(self) -> bool:
-        return self.producer_id >= 0
-
-    @property
-    def last_sequence(self) -> int:
-        """The last record's sequence; sequences wrap from 2^31-1 to 0."""
-        if self.base_sequence == NO_SEQUENCE:
-            return NO_SEQUENCE
-        return (self.base_sequence + self.last_offset_delta) & MAX_SEQUENCE
-
-    def _fields(self) -> tuple[int, ...]:
-        return (
-            self.base_offset,
-            self.batch_length,
-            self.partition_leader_epoch,
-            self.magic,
-            self.crc,
-            self.attributes,
-            self.last_offset_delta,
-            self.base_timestamp,
-            self.max_timestamp,
-            self.producer_id,
-            self.producer_epoch,
-            self.base_sequence,
-            self.records_count,
-        )
-
-    def encode(self) -> bytes:
-        """The 61 header bytes."""
-        return HEADER.pack(*self._fields())
-
-    def __eq__(self, other: object) -> bool:
-        return self._fields() == other._fields() if isinstance(other, BatchHeader) else False
-
-    def __hash__(self) -> int:
-        return hash(self._fields())
-
-    def __repr__(self) -> str:
-        return (
-            f"BatchHeader(offsets={self.base_offset}..{self.last_offset}, "
-            f"count={self.records_count}, size={self.size}, "
-            f"attributes={self.attributes:#04x}, epoch={self.partition_leader_epoch}, "
-            f"producer={self.producer_id}/{self.producer_epoch}/{self.base_sequence})"
-        )
 
 
 def parse_header(buf: Buffer, pos: int = 0) -> BatchHeader:

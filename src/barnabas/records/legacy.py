@@ -92,7 +92,9 @@ def _entries(data: memoryview) -> Iterator[memoryview]:
         if len(data) - pos >= LOG_OVERHEAD:
             size = _INT.unpack_from(data, pos + 8)[0]
         if size < MIN_MESSAGE_SIZE or size > len(data) - pos - LOG_OVERHEAD:
-            raise CorruptRecordError(f"a message of {size} bytes in {len(data) - pos}")
+            raise CorruptRecordError(
+                f"a message has the size {size}, but {len(data) - pos} bytes are left"
+            )
         yield data[pos : pos + LOG_OVERHEAD + size]
         pos += LOG_OVERHEAD + size
 
@@ -102,33 +104,35 @@ def _parse(entry: memoryview, check_crcs: bool) -> LegacyMessage:
         raise CorruptRecordError(f"{len(entry)} bytes are too few for a message")
     offset, _size, crc, magic, attributes = _ENTRY.unpack_from(entry)
     if magic not in (0, 1):
-        raise CorruptRecordError(f"magic {magic} in a message set")
+        raise CorruptRecordError(f"a message set cannot have magic {magic}")
     if offset < 0:
-        raise CorruptRecordError(f"a message at offset {offset}")
+        raise CorruptRecordError(f"a message has the negative offset {offset}")
     if check_crcs and zlib.crc32(entry[_CRC_START:]) != crc:
-        raise CorruptRecordError(f"wrong checksum of the message at {offset}")
+        raise CorruptRecordError(f"the message at offset {offset} does not match its checksum")
     pos, timestamp = _ENTRY.size, NO_TIMESTAMP
     if magic == 1:
         if len(entry) < LOG_OVERHEAD + MIN_MESSAGE_SIZE + _LONG.size:
-            raise CorruptRecordError("an incomplete message of magic 1")
+            raise CorruptRecordError("a message of magic 1 is too short for a timestamp")
         timestamp = _LONG.unpack_from(entry, pos)[0]
         pos += _LONG.size
     key, pos = _field(entry, pos)
     value, pos = _field(entry, pos)
     if pos != len(entry):
-        raise CorruptRecordError(f"{len(entry) - pos} bytes after a message's value")
+        raise CorruptRecordError(f"{len(entry) - pos} bytes follow the value of a message")
     return LegacyMessage(offset, magic, attributes, timestamp, _bytes(key), value)
 
 
 def _field(entry: memoryview, pos: int) -> tuple[memoryview | None, int]:
     if len(entry) - pos < _INT.size:
-        raise CorruptRecordError("a message cut short")
+        raise CorruptRecordError("a message ends before its key or value")
     size = _INT.unpack_from(entry, pos)[0]
     pos += _INT.size
     if size == -1:
         return None, pos
     if size < 0 or size > len(entry) - pos:
-        raise CorruptRecordError(f"a field of {size} bytes in {len(entry) - pos}")
+        raise CorruptRecordError(
+            f"a key or value has the size {size}, but {len(entry) - pos} bytes are left"
+        )
     return entry[pos : pos + size], pos + size
 
 
@@ -139,15 +143,17 @@ def _base_offset(wrapper: LegacyMessage, inner: list[LegacyMessage]) -> int:
         return 0
     base = wrapper.offset - inner[-1].offset
     if base < 0:
-        raise CorruptRecordError(f"inner offset {inner[-1].offset} past its wrapper")
+        raise CorruptRecordError(
+            f"the inner offset {inner[-1].offset} is greater than the offset of its wrapper"
+        )
     return base
 
 
 def _unwrap(wrapper: LegacyMessage, message: LegacyMessage, base: int) -> RawRecord:
     if message.codec != Codec.NONE:
-        raise CorruptRecordError("a compressed message inside a compressed message")
+        raise CorruptRecordError("a compressed message contains a compressed message")
     if message.magic != wrapper.magic:
-        raise CorruptRecordError("messages of different magic in one wrapper")
+        raise CorruptRecordError("a wrapper contains messages of different magic")
     timestamp = message.timestamp
     if wrapper.timestamp_type == TimestampType.LOG_APPEND_TIME:
         timestamp = wrapper.timestamp

@@ -54,7 +54,9 @@ def records_section(
 ) -> Buffer:
     """Returns the decompressed records of the batch; a view if they are not compressed."""
     if len(buf) - pos < header.size:
-        raise CorruptRecordError(f"{len(buf) - pos} bytes of a batch of {header.size}")
+        raise CorruptRecordError(
+            f"the batch has {header.size} bytes, but {len(buf) - pos} are left"
+        )
     section = memoryview(buf)[pos + HEADER_SIZE : pos + header.size]
     if header.attributes & CODEC_MASK == 0 or not section:
         return section

@@ -63,7 +63,7 @@ def validate_batch(
     of the header differs from that of the records, header and `buf` are corrected.
     """
     if now_ms is not None and rules.must_walk and isinstance(buf, memoryview):
-        plain = accept_plain(buf, rules, now_ms)
+        plain: BatchHeader | None = accept_plain(buf, rules, now_ms)
         if plain is not None:
             return plain
     return _validate_in_steps(buf, rules, now_ms)
@@ -94,12 +94,12 @@ def _parse(buf: Buffer) -> BatchHeader:
     if len(buf) == 0:
         raise _invalid("a produce request needs one batch per partition, got none")
     if len(buf) < HEADER_SIZE:
-        raise _invalid(f"{len(buf)} bytes cannot be a batch")
+        raise _invalid(f"{len(buf)} bytes are too few for a batch")
     header = BatchHeader(*HEADER.unpack_from(buf))
     if 0 <= header.magic < MAGIC and header.batch_length > 0:
         raise _invalid(f"magic {header.magic}: only batches of magic 2 are accepted")
     if header.batch_length < HEADER_SIZE - LOG_OVERHEAD or header.magic != MAGIC:
-        text = f"a batch of {header.size} bytes with magic {header.magic}"
+        text = f"a batch cannot have {header.size} bytes and magic {header.magic}"
         raise BrokerError(ErrorCode.CORRUPT_MESSAGE, text)
     if header.size > len(buf):
         raise _invalid(f"the batch has the size {header.size} in its header, but {len(buf)} bytes")
@@ -130,11 +130,11 @@ def _check_header(header: BatchHeader) -> None:
         raise _invalid("only the log cleaner sets a delete horizon")
     if header.producer_id >= 0 and (header.base_sequence < 0 or header.producer_epoch < 0):
         raise _invalid(
-            f"producer {header.producer_id} with epoch {header.producer_epoch} "
-            f"and sequence {header.base_sequence}"
+            f"producer {header.producer_id} needs an epoch and a sequence number, "
+            f"not {header.producer_epoch} and {header.base_sequence}"
         )
     if header.is_transactional and header.producer_id < 0:
-        raise _invalid("a transactional batch without a producer id")
+        raise _invalid("a transactional batch needs a producer id")
 
 
 def _check_header_timestamps(

@@ -279,28 +279,28 @@ class ReplicaFetcher:
     # --- responses ---
 
     def handle_fetched(
-        self, plan: ReplicaFetchPlan, answers: Sequence[FetchedPartition], now_ms: int
+        self, plan: ReplicaFetchPlan, responses: Sequence[FetchedPartition], now_ms: int
     ) -> None:
         """Applies a fetch response, partition by partition.
 
         The response omits partitions without records whose state at the leader is unchanged.
         """
-        asked = {item.topic_partition: item for item in plan.partitions}
-        for answer in answers:
-            request = asked.get(answer.topic_partition)
+        requested = {item.topic_partition: item for item in plan.partitions}
+        for response in responses:
+            request = requested.get(response.topic_partition)
             followed = self._current(request)
             if followed is None or request is None:
                 continue
-            if answer.error is not ErrorCode.NONE:
-                self._on_error(followed, answer.error, now_ms)
+            if response.error is not ErrorCode.NONE:
+                self._on_error(followed, response.error, now_ms)
             # Before the records: a response with a diverging epoch has none, and the log must be
             # truncated before it can fetch.
-            elif answer.diverging_epoch is not None:
-                self._apply(followed, now_ms, _truncate, answer)
-            elif self._apply(followed, now_ms, _append, answer):
-                self._after_append(followed, answer, now_ms)
-            del asked[answer.topic_partition]
-        self._note_omitted(asked, now_ms)
+            elif response.diverging_epoch is not None:
+                self._apply(followed, now_ms, _truncate, response)
+            elif self._apply(followed, now_ms, _append, response):
+                self._after_append(followed, response, now_ms)
+            del requested[response.topic_partition]
+        self._note_omitted(requested, now_ms)
 
     def _note_omitted(self, omitted: Iterable[TopicPartition], now_ms: int) -> None:
         for topic_partition in omitted:
@@ -309,19 +309,19 @@ class ReplicaFetcher:
                 followed.quiet_since_ms = now_ms
 
     def handle_offsets(
-        self, plan: OffsetsPlan, answers: Sequence[LeaderOffsets], now_ms: int
+        self, plan: OffsetsPlan, responses: Sequence[LeaderOffsets], now_ms: int
     ) -> None:
         """Moves partitions with an offset out of range back into the leader's range."""
-        asked = {item.topic_partition: item for item in plan.partitions}
-        for answer in answers:
-            followed = self._current(asked.get(answer.topic_partition))
+        requested = {item.topic_partition: item for item in plan.partitions}
+        for response in responses:
+            followed = self._current(requested.get(response.topic_partition))
             if followed is None:
                 continue
-            if answer.error is not ErrorCode.NONE:
-                self._on_error(followed, answer.error, now_ms)
+            if response.error is not ErrorCode.NONE:
+                self._on_error(followed, response.error, now_ms)
                 continue
             followed.state = FollowState.FETCHING
-            if not realign(followed.partition, answer.start_offset, answer.end_offset):
+            if not realign(followed.partition, response.start_offset, response.end_offset):
                 # In range: the leader has not entered its epoch yet, or its log has just changed.
                 followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
@@ -353,11 +353,11 @@ class ReplicaFetcher:
         followed: Followed,
         now_ms: int,
         action: Callable[[Partition, FetchedPartition], None],
-        answer: FetchedPartition,
+        response: FetchedPartition,
     ) -> bool:
         """Returns False after an error, which delays the next fetch; a failed disk ends it."""
         try:
-            action(followed.partition, answer)
+            action(followed.partition, response)
         except TransientDiskError:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
         except BarnabasError as error:
@@ -370,16 +370,16 @@ class ReplicaFetcher:
             return True
         return False
 
-    def _after_append(self, followed: Followed, answer: FetchedPartition, now_ms: int) -> None:
+    def _after_append(self, followed: Followed, response: FetchedPartition, now_ms: int) -> None:
         partition, log = followed.partition, followed.partition.log
         # Measured against the high watermark, not the leader's end, which the response does not
         # contain.
-        followed.lag = max(answer.high_watermark - log.log_end_offset, 0)
+        followed.lag = max(response.high_watermark - log.log_end_offset, 0)
         followed.caught_up = not followed.lag
-        if len(answer.records):
+        if len(response.records):
             followed.quiet_since_ms = None
             if self._throttle is not None:
-                self._throttle.record(partition.topic_partition, len(answer.records), now_ms)
+                self._throttle.record(partition.topic_partition, len(response.records), now_ms)
             # The leader fills a response in order, so a partition with records moves to the end.
             self._followed[partition.topic_partition] = self._followed.pop(
                 partition.topic_partition
@@ -403,15 +403,15 @@ class ReplicaFetcher:
             followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
 
-def _truncate(partition: Partition, answer: FetchedPartition) -> None:
-    if answer.diverging_epoch is not None:
-        truncate_to_divergence(partition, answer.diverging_epoch)
+def _truncate(partition: Partition, response: FetchedPartition) -> None:
+    if response.diverging_epoch is not None:
+        truncate_to_divergence(partition, response.diverging_epoch)
 
 
-def _append(partition: Partition, answer: FetchedPartition) -> None:
+def _append(partition: Partition, response: FetchedPartition) -> None:
     append_from_leader(
         partition,
-        answer.records,
-        leader_high_watermark=answer.high_watermark,
-        leader_log_start=answer.log_start_offset,
+        response.records,
+        leader_high_watermark=response.high_watermark,
+        leader_log_start=response.log_start_offset,
     )

@@ -46,13 +46,13 @@ class FetcherDriver:
         source: ReplicaSource,
         clock: Clock,
         before_poll: Callable[[], None] = lambda: None,
-        after_answer: Callable[[], None] = lambda: None,
+        after_response: Callable[[], None] = lambda: None,
     ) -> None:
         self.fetcher = fetcher
         self._source = source
         self._clock = clock
         self._before_poll = before_poll
-        self._after_answer = after_answer
+        self._after_response = after_response
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -81,8 +81,8 @@ class FetcherDriver:
             if plan is None:
                 await self._idle()
             else:
-                await self._ask(plan)
-                self._after_answer()
+                await self._send(plan)
+                self._after_response()
 
     async def _idle(self) -> None:
         wait_ms = self.fetcher.wait_ms(self._clock.monotonic_ms())
@@ -90,7 +90,7 @@ class FetcherDriver:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), timeout)
 
-    async def _ask(self, plan: ReplicaFetchPlan | OffsetsPlan) -> None:
+    async def _send(self, plan: ReplicaFetchPlan | OffsetsPlan) -> None:
         try:
             if isinstance(plan, OffsetsPlan):
                 offsets = await self._source.leader_offsets(plan)
@@ -130,7 +130,7 @@ class SourceFetchers:
         self._brief = replace(fast.limits, max_wait_ms=min(SHORT_WAIT_MS, fast.limits.max_wait_ms))
         self._patient = replace(fast.limits, max_wait_ms=max(LONG_WAIT_MS, fast.limits.max_wait_ms))
         self._connect = connect
-        self._fast = FetcherDriver(fast, connect(fast.source), clock, after_answer=self._sort_out)
+        self._fast = FetcherDriver(fast, connect(fast.source), clock, after_response=self._sort_out)
         self._slow_fetcher = slow
         self._slow: FetcherDriver | None = None
 
@@ -220,7 +220,7 @@ class FetcherPool:
 
     @property
     def max_lag(self) -> int:
-        """The largest number of committed records that a follower here lacks."""
+        """The largest number of committed records that a follower on this broker still lacks."""
         return max((fetchers.max_lag for fetchers in self._sources.values()), default=0)
 
     def follow(self, partition: Partition) -> None:

@@ -136,7 +136,7 @@ def out_of_sync(
     now_ms: int,
     max_lag_ms: int,
 ) -> frozenset[BrokerId]:
-    """Returns the members, except the leader, whose lag is too long."""
+    """Returns the members, except the leader, that have lagged for too long."""
     return frozenset(
         member
         for member in members

@@ -32,6 +32,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
+from barnabas.replication._partition_state_hot import PartitionFields
 from barnabas.replication.isr import DurableEnd, FlushTicket, LeaderState, effective_min_insync
 from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.ports import IsrChannel, ReplicaLog
@@ -112,7 +113,7 @@ class ReplicaSettings:
     """Called with the topic and the bytes of each append of a follower."""
 
 
-class Partition:
+class Partition(PartitionFields):
     """A replica; owned by the event loop, and no method awaits.
 
     Lifecycle: created without a role, then `make_leader` and `make_follower` for each command of
@@ -123,42 +124,31 @@ class Partition:
 
     __slots__ = (
         "_durable",
-        "_listeners",
-        "configured_min_insync",
         "followed_isr",
-        "is_leader",
         "leader",
-        "leader_epoch",
-        "leading",
         "led_since_epoch",
-        "log",
         "partition_epoch",
         "recovering",
         "replicas",
-        "settings",
         "topic_id",
         "topic_partition",
     )
+    settings: ReplicaSettings
+    _listeners: list[PartitionListener]
 
     def __init__(
         self, topic_partition: TopicPartition, log: ReplicaLog, settings: ReplicaSettings
     ) -> None:
+        super().__init__(log, settings, settings.min_insync_of(topic_partition.topic), NO_EPOCH)
         self.topic_partition = topic_partition
         self.topic_id = ZERO_UUID
-        self.log = log
-        self.settings = settings
-        self.configured_min_insync = settings.min_insync_of(topic_partition.topic)
         self.leader: BrokerId = NO_LEADER
-        self.leader_epoch = NO_EPOCH
         self.partition_epoch = -1
         self.replicas: tuple[BrokerId, ...] = ()
         self.recovering = False
-        self.is_leader = False
-        self.leading: LeaderState | None = None
         self._durable = DurableEnd(log.log_end_offset)  # recovery flushes what it reads
         self.followed_isr: frozenset[BrokerId] = frozenset()
         self.led_since_epoch = 0
-        self._listeners: list[PartitionListener] = []
 
     def __repr__(self) -> str:
         role = "leader" if self.is_leader else f"follower of {self.leader}"
@@ -245,7 +235,7 @@ class Partition:
 
     def _is_newer(self, state: PartitionState) -> bool:
         # A leader epoch is one election, a partition epoch one version of the state in it. The
-        # controller's commands may be repeated or overtaken, and only a greater pair is news.
+        # controller's commands may arrive twice or out of order: only a greater pair is newer.
         known = (self.leader_epoch, self.partition_epoch)
         return (state.leader_epoch, state.partition_epoch) > known
 

@@ -57,6 +57,7 @@ def rack_aware_replica(
     None means that the consumer stays with the leader, for example because the leader is in the
     rack itself.
     """
+    # KIP-392, with the selection of Kafka's RackAwareReplicaSelector.
     if not client_rack:
         return None
     near = [
@@ -110,13 +111,13 @@ def _read_as_consumer(partition: Partition, spec: FetchSpec) -> PartitionRead:
         spec.offset, spec.max_bytes, max_offset=bound, min_one_batch=spec.min_one_batch
     )
     size = found.size
-    answer = PartitionRead(
+    result = PartitionRead(
         found.slice, size, watermark, stable, log.log_start_offset, end, found.next_offset
     )
     if committed_only and size:
         # Entries above the bound belong to batches that this response does not contain.
-        answer.aborted = log.aborted_transactions(spec.offset, min(bound, found.next_offset))
-    return answer
+        result.aborted = log.aborted_transactions(spec.offset, min(bound, found.next_offset))
+    return result
 
 
 def _read_as_follower(partition: Partition, spec: FetchSpec) -> PartitionRead:
@@ -283,6 +284,8 @@ def list_offset(
         found = log.max_timestamp_offset()
     elif found is None:
         found = log.offset_for_timestamp(timestamp_ms, searched.next_offset)
+    # A record above the bound may still be lost with this leader, or belong to an open transaction:
+    # the reader must not learn of it.
     if found is not None and found[1] < bound:
         return OffsetAnswer(found[1], found[0], found[2])
     if lagging:

@@ -31,11 +31,11 @@ def default_way() -> str:
 
 
 def spawn(
-    command: Sequence[str], *, way: str | None = None, **options: Any
+    command: Sequence[str], *, way: str | None = None, **options: object
 ) -> "subprocess.Popen[Any]":
     """Starts a command that is killed when this process ends.
 
-    Parameters:
+    Args:
         command: The program and its arguments.
         way: KERNEL or PIPE; the default is `default_way()`.
         options: Passed to `subprocess.Popen`. With PIPE, the command runs only while
@@ -77,23 +77,23 @@ class _Spawner:
         self._lock = threading.Lock()
         self._thread_of_process: int | None = None
 
-    def start(self, command: Sequence[str], options: dict[str, Any]) -> "subprocess.Popen[Any]":
+    def start(self, command: Sequence[str], options: dict[str, object]) -> "subprocess.Popen[Any]":
         with self._lock:
             if self._thread_of_process != os.getpid():  # a fork does not copy threads
                 self._thread_of_process = os.getpid()
                 threading.Thread(target=self._run, name="child-spawner", daemon=True).start()
-        answer: Future[Any] = Future()
-        self._requests.put((command, options, answer))
-        process: subprocess.Popen[Any] = answer.result()
+        started: Future[Any] = Future()
+        self._requests.put((command, options, started))
+        process: subprocess.Popen[Any] = started.result()
         return process
 
     def _run(self) -> None:
         while True:
-            command, options, answer = self._requests.get()
+            command, options, started = self._requests.get()
             try:
-                answer.set_result(subprocess.Popen(command, **options))
+                started.set_result(subprocess.Popen(command, **options))
             except BaseException as error:  # noqa: BLE001 - raised in the calling thread
-                answer.set_exception(error)
+                started.set_exception(error)
 
 
 _spawner = _Spawner()

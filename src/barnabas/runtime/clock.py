@@ -1,11 +1,17 @@
-"""The clock protocol and the system clock; no other module reads real time.
+"""The clock protocol, the system clock (in `_clock_hot`), and times as text.
+
+No other module reads real time.
 
 Pure logic receives the time as a parameter; drivers read it from a `Clock`, so that tests can use a
 virtual one.
 """
 
-import time
+from datetime import UTC, datetime
 from typing import Protocol
+
+from barnabas.runtime._clock_hot import SystemClock
+
+__all__ = ["Clock", "SystemClock", "iso_time"]
 
 
 class Clock(Protocol):
@@ -24,13 +30,19 @@ class Clock(Protocol):
         ...
 
 
-class SystemClock:
-    """Implements `Clock` with the clocks of the operating system."""
+def iso_time(timestamp_ms: int | None) -> str | None:
+    """Returns a timestamp as ISO 8601 in UTC with milliseconds.
 
-    __slots__ = ()
+    None stands for no timestamp, and for one outside the years that `datetime` has: a producer may
+    send any number.
 
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
-
-    def monotonic_ms(self) -> int:
-        return time.monotonic_ns() // 1_000_000
+    >>> iso_time(0), iso_time(-1), iso_time(2**60)
+    ('1970-01-01T00:00:00.000Z', None, None)
+    """
+    if timestamp_ms is None or timestamp_ms < 0:
+        return None
+    try:
+        moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,10 +1,22 @@
 """Base classes of objects that a `with` or `async with` statement closes."""
 
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self, SupportsIndex
 
 
-class ClosesOnExit:
+class _StaysInItsProcess:
+    """An object with threads, sockets or files: it says so when it is pickled.
+
+    Python's own error would name the first attribute that cannot be pickled, such as a task. Users
+    meet it when a client is part of a function that multiprocessing or Spark sends to a worker.
+    """
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        name = type(self).__name__
+        raise TypeError(f"{name} cannot be pickled: create it in the process that uses it")
+
+
+class ClosesOnExit(_StaysInItsProcess):
     """`with` returns the object itself and calls `close` at the end, also after an error."""
 
     def close(self) -> None:
@@ -22,7 +34,7 @@ class ClosesOnExit:
         self.close()
 
 
-class AsyncClosesOnExit:
+class AsyncClosesOnExit(_StaysInItsProcess):
     """`async with` returns the object itself and awaits `close` at the end, also after an error."""
 
     async def close(self) -> None:

@@ -16,7 +16,7 @@ from enum import Enum
 from functools import cache
 from typing import TypeAlias
 
-from barnabas.runtime._histogram_hot import QUANTILES, Counter, Histogram, record_each
+from barnabas.runtime._histogram_hot import QUANTILES, Counter, Histogram, RequestHistograms
 
 __all__ = [
     "QUANTILES",
@@ -31,9 +31,9 @@ __all__ = [
     "Metric",
     "MetricKind",
     "Registry",
+    "RequestHistograms",
     "Sample",
     "Source",
-    "record_each",
 ]
 
 Labels: TypeAlias = tuple[str, ...]
@@ -74,7 +74,7 @@ class MetricKind(Enum):
 class Metric:
     """Declares a metric.
 
-    Parameters:
+    Args:
         name: Kafka's JMX object name, such as `kafka.server:type=ReplicaManager,name=LeaderCount`,
             or a Prometheus name for a metric that Kafka does not have.
         kind: Counter, gauge or histogram.
@@ -146,7 +146,7 @@ class CounterFamily:
 class HistogramFamily:
     """The histograms of one metric, by their labels.
 
-    Parameters:
+    Args:
         metric: The declaration.
         scale: Factor from the recorded integers to the unit of the metric.
 
@@ -154,13 +154,14 @@ class HistogramFamily:
         window_ms: Time that quantiles describe; set by the registry.
     """
 
-    __slots__ = ("_children", "metric", "scale", "window_ms")
+    __slots__ = ("_children", "_sums", "metric", "scale", "window_ms")
 
     def __init__(self, metric: Metric, scale: float = 1.0) -> None:
         self.metric = metric
         self.scale = scale
         self.window_ms = WINDOW_MS
         self._children: dict[Labels, Histogram] = {}
+        self._sums: list[tuple[Histogram, tuple[Histogram, ...]]] = []
 
     def labels(self, *values: str) -> Histogram:
         """Returns the histogram of these label values; callers keep it for the hot path."""
@@ -175,7 +176,13 @@ class HistogramFamily:
         """Adds a histogram that its owner has created."""
         self._children[values] = histogram
 
+    def add_sum(self, parts: tuple[Histogram, ...], *values: str) -> None:
+        """Adds a histogram that is the sum of others; it is computed when it is read."""
+        self._sums.append((self.labels(*values), parts))
+
     def items(self) -> list[tuple[Labels, Histogram]]:
+        for histogram, parts in self._sums:
+            histogram.replace_by_sum(parts)
         return list(self._children.items())
 
 
@@ -214,7 +221,7 @@ Family: TypeAlias = CounterFamily | HistogramFamily | GaugeFamily
 class Registry:
     """All metrics of one broker or client; owned by one loop.
 
-    Parameters:
+    Args:
         window_ms: Time that the quantiles of histograms describe.
 
     Example:

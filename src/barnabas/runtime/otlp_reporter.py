@@ -10,25 +10,27 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# This module is loaded only if metric.reporters names it; the package is an optional extra.
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.sdk.metrics.export import (
-    AggregationTemporality,
-    Gauge,
-    MetricsData,
-    NumberDataPoint,
-    ResourceMetrics,
-    ScopeMetrics,
-    Sum,
-)
-from opentelemetry.sdk.metrics.export import Metric as OtelMetric
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-
+from barnabas.model.lazy_exports import optional_import
 from barnabas.model.version import VERSION
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.metric_types import Metric, attributes, telemetry_name
 from barnabas.runtime.metrics import MetricKind
+
+# This module is loaded only if metric.reporters names it; the package is an optional extra.
+with optional_import():
+    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+    from opentelemetry.sdk.metrics.export import (
+        AggregationTemporality,
+        Gauge,
+        MetricsData,
+        NumberDataPoint,
+        ResourceMetrics,
+        ScopeMetrics,
+        Sum,
+    )
+    from opentelemetry.sdk.metrics.export import Metric as OtelMetric
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
 NS_PER_MS = 1_000_000
 

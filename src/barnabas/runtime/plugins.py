@@ -34,7 +34,7 @@ def is_path(given: object) -> bool:
     return isinstance(given, str) and ("." in given or ":" in given)
 
 
-def instance_of(given: Any, setting: str) -> Any:
+def instance_of(given: object, setting: str) -> Any:
     """Returns an instance of a class; any other object is returned as it is.
 
     Raises:
@@ -65,7 +65,7 @@ def configure(plugin: object, setting: str, *arguments: object) -> None:
         raise plugin_error(plugin, setting, error) from error
 
 
-def close(plugin: Any) -> None:
+def close(plugin: object) -> None:
     """Calls `close()` of an object that has this method; logs its exception."""
     method = getattr(plugin, "close", None)
     if method is None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TextIO, cast
 
+from barnabas.model.config import ConfigValues
 from barnabas.model.errors import ConfigError
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.metric_types import Metric
@@ -52,7 +53,7 @@ class MetricsReporter(Protocol):
         ...
 
 
-def load_reporters(values: Mapping[str, Any]) -> tuple[MetricsReporter, ...]:
+def load_reporters(values: ConfigValues) -> tuple[MetricsReporter, ...]:
     """Returns the configured reporters.
 
     Raises:
@@ -66,12 +67,12 @@ def check_reporters(names: Sequence[str]) -> None:
     _find_reporters(names)
 
 
-def _find_reporters(names: Sequence[Any]) -> list[Any]:
+def _find_reporters(names: Sequence[object]) -> list[object]:
     """Returns the objects or classes of the given reporters."""
     return [_find_reporter(given) for given in names if given != WITHOUT_EFFECT]
 
 
-def _find_reporter(given: Any) -> Any:
+def _find_reporter(given: object) -> object:
     path = BUILT_IN.get(given, given) if isinstance(given, str) else given
     if isinstance(path, str) and not is_path(path):
         names = ", ".join(sorted(BUILT_IN))
@@ -82,7 +83,7 @@ def _find_reporter(given: Any) -> Any:
     return found
 
 
-def _make_reporter(found: Any, values: Mapping[str, Any]) -> MetricsReporter:
+def _make_reporter(found: object, values: Mapping[str, object]) -> MetricsReporter:
     reporter = instance_of(found, SETTING)
     configure(reporter, SETTING, dict(values))
     return cast(MetricsReporter, reporter)
@@ -116,7 +117,9 @@ class ReporterThread:
         deadline_s = loop.time() + CLOSE_SECONDS
         while not self._ended.is_set():
             if loop.time() >= deadline_s:
-                logger.warning("%s: no end of the last report in %g s", SETTING, CLOSE_SECONDS)
+                logger.warning(
+                    "%s: the last report did not end within %g s", SETTING, CLOSE_SECONDS
+                )
                 return
             await asyncio.sleep(LOOK_SECONDS)
 

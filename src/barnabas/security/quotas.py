@@ -102,7 +102,7 @@ class QuotaTable:
         return None
 
     def ip_limit(self, host: str) -> Limit | None:
-        """Returns the limit that applies to an address, which it shares with no other."""
+        """Returns the limit of connections from one address; addresses do not share a limit."""
         for name in (host, DEFAULT):
             value = self._limits.get(frozenset({(IP, name)}))
             if value is not None:

@@ -93,7 +93,7 @@ class SaslServer:
         """After SaslHandshake v0 each frame is a token, without SaslAuthenticate."""
 
     def may_serve(self, now_ms: int, *, is_api_versions: bool = False) -> bool:
-        """Whether a request that is not part of SASL may be served; if not, it must be refused."""
+        """Whether a request that is not part of SASL may be served; if not, it must be rejected."""
         if self.state is SaslState.AUTHENTICATED:
             return not self._expired(now_ms)
         return is_api_versions and self.state in (SaslState.NEW, SaslState.CHOSEN)

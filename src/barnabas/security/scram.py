@@ -195,9 +195,9 @@ class ScramClient:
     def step(self, token: bytes) -> bytes | None:
         state, self._state = self._state, _ClientState.OVER
         if state is _ClientState.FIRST_SENT:
-            answer = self._answer_challenge(token)
+            response = self._answer_challenge(token)
             self._state = _ClientState.FINAL_SENT
-            return answer
+            return response
         if state is _ClientState.FINAL_SENT:
             self._check_server(token)
             return None
@@ -293,9 +293,9 @@ class ScramServer:
     def step(self, token: bytes) -> ServerStep:
         state, self._state = self._state, _ServerState.OVER
         if state is _ServerState.FIRST:
-            answer = self._take_first(parse_client_first(token))
+            response = self._take_first(parse_client_first(token))
             self._state = _ServerState.FINAL
-            return answer
+            return response
         if state is _ServerState.FINAL:
             return self._take_final(token)
         raise AuthenticationError("a SCRAM token after the end of the exchange")
@@ -310,10 +310,10 @@ class ScramServer:
         credential = decoy if known is None else known
         nonce = first.nonce + self._nonce
         salt = render_base64(credential.salt)
-        answer = f"r={nonce},s={salt},i={credential.iterations}"
+        response = f"r={nonce},s={salt},i={credential.iterations}"
         self._first, self._credential = first, credential
-        self._auth_prefix = f"{first.bare},{answer}"
-        return ServerStep(answer.encode())
+        self._auth_prefix = f"{first.bare},{response}"
+        return ServerStep(response.encode())
 
     def _take_final(self, token: bytes) -> ServerStep:
         first, credential = self._first, self._credential
@@ -329,10 +329,10 @@ class ScramServer:
         if not self._proves(credential, message, final.proof) or not self._user_known:
             raise AuthenticationError("wrong user name or password")
         signature = self._scram.hmac(credential.server_key, message)
-        answer = f"v={render_base64(signature)}".encode()
+        response = f"v={render_base64(signature)}".encode()
         if self._token is not None:
-            return ServerStep(answer, self._token.owner, self._token.lifetime_ms, by_token=True)
-        return ServerStep(answer, _prepared(first.user))
+            return ServerStep(response, self._token.owner, self._token.lifetime_ms, by_token=True)
+        return ServerStep(response, _prepared(first.user))
 
     def _credential_of(self, user: str, *, by_token: bool) -> ScramCredential | None:
         if not by_token:

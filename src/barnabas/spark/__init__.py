@@ -11,14 +11,14 @@ from barnabas.spark.sink.database import DatabaseSink
 
 if TYPE_CHECKING:
     from barnabas.spark.formats.frames import decode, encode
-    from barnabas.spark.query_lag import lag
     from barnabas.spark.query_listeners import serve_metrics, watch_lag
+    from barnabas.spark.query_metrics import lag
     from barnabas.spark.tuning import register, session
 
 _HOMES = {
     "decode": "barnabas.spark.formats.frames",
     "encode": "barnabas.spark.formats.frames",
-    "lag": "barnabas.spark.query_lag",
+    "lag": "barnabas.spark.query_metrics",
     "register": "barnabas.spark.tuning",
     "serve_metrics": "barnabas.spark.query_listeners",
     "session": "barnabas.spark.tuning",

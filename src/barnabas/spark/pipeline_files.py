@@ -57,7 +57,8 @@ class PipelineFile:
 def load(path: Path) -> PipelineFile:
     """Reads a `.py`, `.yaml` or `.yml` file; ConfigError names the error and its location."""
     if not path.is_file():
-        raise ConfigError(f"{path}: the file does not exist")
+        problem = "is not a file" if path.exists() else "the file does not exist"
+        raise ConfigError(f"{path}: {problem}")
     if path.suffix == ".py":
         return PipelineFile(path, read_python(path), lambda _key: str(path))
     if path.suffix in (".yaml", ".yml"):
@@ -94,7 +95,7 @@ def read_yaml(path: Path) -> tuple[Pipeline, Lines]:
         line = mark.line + 1 if mark is not None else 1
         raise ConfigError(f"{path}:{line}: {error.problem or error.context}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not a text in YAML: {error}") from error
+        raise ConfigError(f"{path}: is not YAML text: {error}") from error
     lines = Lines(str(path), {"": 1})
     try:
         document = _Document(yaml, lines.by_key).value(root, "")
@@ -125,7 +126,7 @@ class _Document:
     values: int = 0
     open_nodes: set[int] = field(default_factory=set)
 
-    def value(self, node: Any, key: str) -> Any:
+    def value(self, node: object, key: str) -> Any:
         self.values += 1
         if self.values > _MAX_VALUES:
             raise PipelineError(key, f"aliases make more than {_MAX_VALUES} values of the file")
@@ -154,7 +155,7 @@ class _Document:
         return [self.value(item, f"{key}[{n}]") for n, item in enumerate(node.value)]
 
     @contextmanager
-    def _inside(self, node: Any, key: str) -> Iterator[None]:
+    def _inside(self, node: object, key: str) -> Iterator[None]:
         """Raises PipelineError if an alias refers to a node that contains it, or nests too deep."""
         if id(node) in self.open_nodes:
             raise PipelineError(key, "an alias refers to a value that contains it")
@@ -242,7 +243,7 @@ TABLE_SINK = ("database", "table", "keys", "mode")
 FORMAT_SINK = ("format", "mode", "options")
 
 
-def pipeline_of(document: Any) -> Pipeline:
+def pipeline_of(document: object) -> Pipeline:
     """Returns the pipeline of a document; PipelineError names the first invalid key."""
     top = _mapping("", document, TOP)
     spark = _mapping("spark", top.get("spark") or {}, ("master", "conf"))
@@ -263,7 +264,7 @@ def pipeline_of(document: Any) -> Pipeline:
     )
 
 
-def _source(given: Mapping[str, Any]) -> Source:
+def _source(given: Mapping[str, object]) -> Source:
     if "topic" in given and "topics" in given:
         raise PipelineError("source.topics", "give topic or topics, not both")
     topics = _list("source.topics", given.get("topics") or [])
@@ -277,7 +278,7 @@ def _source(given: Mapping[str, Any]) -> Source:
     )
 
 
-def _sink(given: Any) -> Sink:
+def _sink(given: object) -> Sink:
     kind = given if isinstance(given, dict) else {}
     if "topic" in kind:
         return TopicSink(**_sink_values(given, TOPIC_SINK))
@@ -291,7 +292,7 @@ def _sink(given: Any) -> Sink:
     raise PipelineError("sink", "needs a topic, a database, or a format of Spark's")
 
 
-def _sink_values(given: Any, allowed: Sequence[str]) -> dict[str, Any]:
+def _sink_values(given: object, allowed: Sequence[str]) -> dict[str, Any]:
     """Returns the arguments of the dataclass; missing keys keep its defaults."""
     values: dict[str, Any] = {}
     for name, value in _mapping("sink", given, allowed).items():
@@ -305,18 +306,18 @@ def _sink_values(given: Any, allowed: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-def _dead_letters(given: Any) -> DeadLetters:
+def _dead_letters(given: object) -> DeadLetters:
     values = _mapping("dead_letters", given, ("topic",))
     return DeadLetters(_text("dead_letters.topic", values.get("topic")))
 
 
-def _steps(given: Any) -> list[Step]:
+def _steps(given: object) -> list[Step]:
     if not isinstance(given, list):
         raise PipelineError("steps", "must be a list")
     return [_step(f"steps[{number}]", item) for number, item in enumerate(given)]
 
 
-def _step(key: str, given: Any) -> Step:
+def _step(key: str, given: object) -> Step:
     step = _mapping(key, given, tuple(_STEPS))
     if len(step) != 1:
         raise PipelineError(key, f"must have one of: {', '.join(_STEPS)}")
@@ -324,7 +325,7 @@ def _step(key: str, given: Any) -> Step:
     return _STEPS[name](f"{key}.{name}", value)
 
 
-def _watermark(key: str, value: Any) -> Step:
+def _watermark(key: str, value: object) -> Step:
     given = _mapping(key, value, ("column", "delay"))
     return Watermark(_needed(key, given, "column"), _needed(key, given, "delay"))
 
@@ -339,7 +340,7 @@ _STEPS: dict[str, Callable[[str, Any], Step]] = {
 }
 
 
-def _mapping(key: str, value: Any, allowed: Sequence[str]) -> dict[str, Any]:
+def _mapping(key: str, value: object, allowed: Sequence[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise PipelineError(key, f"must have keys, of: {', '.join(sorted(allowed))}")
     for name in value:
@@ -350,19 +351,19 @@ def _mapping(key: str, value: Any, allowed: Sequence[str]) -> dict[str, Any]:
     return value
 
 
-def _needed(key: str, given: Mapping[str, Any], name: str) -> Any:
+def _needed(key: str, given: Mapping[str, object], name: str) -> Any:
     if given.get(name) is None:
         raise PipelineError(key, f"{name} is missing")
     return given[name]
 
 
-def _text(key: str, value: Any) -> str | None:
+def _text(key: str, value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise PipelineError(key, "must be a text")
     return value
 
 
-def _texts(key: str, value: Any) -> dict[str, str]:
+def _texts(key: str, value: object) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -370,7 +371,7 @@ def _texts(key: str, value: Any) -> dict[str, str]:
     return {name: _text(f"{key}.{name}", text) or "" for name, text in value.items()}
 
 
-def _list(key: str, value: Any) -> list[str]:
+def _list(key: str, value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):

@@ -1,4 +1,7 @@
-"""Listeners of a Spark session: report the lag of its queries, and serve their metrics."""
+"""Listeners of a Spark session: report the lag of its queries, and serve their metrics.
+
+Apart from `query_metrics`, which commands use that must not import pyspark.
+"""
 
 import json
 from collections.abc import Callable
@@ -7,8 +10,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from barnabas.spark.query_lag import Lag, lag
-from barnabas.spark.query_metrics import MetricsServer, QueryMetrics
+from barnabas.spark.query_metrics import Lag, MetricsServer, QueryMetrics, lag
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import (

@@ -8,8 +8,12 @@ seconds. No state of Spark is read, and nothing runs on the executors.
 Spark also reports triggers without new data: such an idle progress has no phase `addBatch`, and its
 `batchId` is that of the next micro-batch. Batch number, duration and phases are therefore those of
 the last micro-batch that was executed.
+
+A Python source cannot add metrics to the progress. But it reports the latest offsets; with the end
+offsets of the micro-batch they give the lag, as the metrics of Spark's own Kafka source do.
 """
 
+import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -19,9 +23,9 @@ from prometheus_client import Metric as Family
 from prometheus_client import start_http_server
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from barnabas.model.ids import TopicPartition
 from barnabas.runtime.metrics import Metric, MetricKind
-from barnabas.spark.query_lag import Lag, is_idle
-from barnabas.spark.query_lag import lag as lag_of
+from barnabas.spark.source.offsets import Offsets, read
 
 _WHOLE_BATCH = "triggerExecution"
 _GROUP = ("group",)
@@ -62,6 +66,76 @@ FAILED = Metric(
 
 
 @dataclass(frozen=True, slots=True)
+class Lag:
+    """Number of offsets that one query has not yet processed, by partition."""
+
+    partitions: Mapping[TopicPartition, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.partitions.values())
+
+    def metrics(self) -> dict[str, float]:
+        """Returns the metrics with the names of Spark's own Kafka source."""
+        behind = self.partitions.values()
+        return {
+            "minOffsetsBehindLatest": float(min(behind, default=0)),
+            "maxOffsetsBehindLatest": float(max(behind, default=0)),
+            "avgOffsetsBehindLatest": self.total / len(behind) if behind else 0.0,
+        }
+
+
+def lag(progress: object) -> Lag | None:
+    """Returns the lag of a query from its `lastProgress`; None before its first micro-batch.
+
+    `lag(query.lastProgress).metrics()` has the names of Spark's own Kafka source. A listener's
+    progress is accepted as well. Sources other than topics are ignored.
+    """
+    if progress is None:
+        return None
+    behind: dict[TopicPartition, int] = {}
+    reported = False
+    for source in _field(progress, "sources") or ():
+        end, latest = (_offsets(_field(source, name)) for name in ("endOffset", "latestOffset"))
+        if end is None or latest is None:
+            continue
+        reported = True
+        for topic_partition, offset in latest.items():
+            behind[topic_partition] = behind.get(topic_partition, 0) + max(
+                offset - end.get(topic_partition, 0), 0
+            )
+    return Lag(behind) if reported else None
+
+
+def is_idle(progress: Mapping[str, Any]) -> bool:
+    """Returns whether a progress reports a trigger that executed no micro-batch.
+
+    Spark reports such triggers every ten seconds; `batchId` is that of the next micro-batch.
+
+    >>> is_idle({"batchId": 2, "numInputRows": 0, "durationMs": {"latestOffset": 1}})
+    True
+    """
+    return not progress["numInputRows"] and "addBatch" not in progress["durationMs"]
+
+
+def last_batch(progress: Mapping[str, Any]) -> int:
+    """Returns the last micro-batch that had ended at a progress; -1 before the first."""
+    return int(progress["batchId"]) - (1 if is_idle(progress) else 0)
+
+
+def _field(value: object, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def _offsets(value: object) -> Offsets | None:
+    """Returns None for the positions of other sources, which are not offsets."""
+    try:
+        return read(json.loads(value) if isinstance(value, str) else value)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class QueryFigures:
     """Figures of the last micro-batch of a query; `lag` is None if no source reports it.
 
@@ -95,7 +169,7 @@ class QueryFigures:
         >>> QueryFigures.of(idle, figures).line("spending")
         'spending  batch 1  0 rows/s  lag -  5 ms'
         """
-        behind = lag_of(progress)
+        behind = lag(progress)
         operators = progress.get("stateOperators") or ()
         return replace(
             (last or _NO_BATCH).idle() if is_idle(progress) else cls._of_batch(progress),
@@ -150,7 +224,7 @@ class QueryMetrics(Collector):
         """Stores the progress of a query; a micro-batch that was recorded before counts once."""
         with self._lock:
             self._figures[query] = QueryFigures.of(progress, self._figures.get(query))
-            self._lags[query] = lag_of(progress)
+            self._lags[query] = lag(progress)
             self._failed[query] = False
             # A restarted query may begin with batch 0 again, so its run belongs to the identity.
             batch = (progress.get("runId"), progress["batchId"])

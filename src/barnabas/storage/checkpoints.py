@@ -59,6 +59,7 @@ class Checkpoints:
 
     def value(self, directory: LogDirectory, name: str, partition: TopicPartition) -> int:
         """Returns the current value of a partition; -1 if the directory has no log of it."""
+        # A partition that moves between directories has two logs, each with its own values.
         for log in (self._table.get(partition), self._table.future(partition)):
             if log is not None and self._table.home(log) is directory:
                 return VALUES[name](log)
@@ -109,6 +110,8 @@ class Checkpoints:
             directory.write_checkpoint(name, self.due(directory, name))
         except OSError as error:
             directory.health.write_failed(error)
+            # Without the file, recovery reads the logs; with a value that is too high, it would
+            # skip or delete records.
             if must and not directory.health.failed:
                 directory.drop_checkpoint(name)
 
@@ -175,6 +178,8 @@ class BackgroundCheckpoints:
         if task.error is not None:
             health.write_failed(task.error)
             return False
+        # Compared by identity: every write of the file installs a new mapping, also if a
+        # truncation wrote it while the task ran.
         outdated = task.directory.offsets(task.name) is not task.known
         if outdated or health.failed or not self._is_still_valid(task):
             return False

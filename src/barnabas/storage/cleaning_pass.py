@@ -97,6 +97,7 @@ def clean(plan: CleanPlan) -> CleanResult:
             for txn in transactions.take_kept_aborted():
                 cleaned.aborted.append(txn)
             _sync(cleaned)
+    # Also after a cancellation: the files have no entry in any list of segments.
     except BaseException:
         discard(result)
         raise
@@ -133,6 +134,7 @@ def _map_batch(
     header: BatchHeader,
 ) -> bool:
     """Adds the records of one batch to the map; returns False when the map is full."""
+    # Records of an aborted transaction are never visible, so they must not supersede older values.
     if header.is_control:
         transactions.drops_marker(header, end_marker_of(batch, header))
     elif not transactions.drops_data(header) and header.magic == MAGIC:
@@ -142,6 +144,7 @@ def _map_batch(
             if not newest.try_put(record.key, record.offset):
                 return False
             newest.latest_offset = record.offset
+    # A batch without keys counts as mapped too; otherwise the next pass would start at it again.
     newest.latest_offset = max(newest.latest_offset, header.last_offset)
     return True
 
@@ -196,7 +199,7 @@ def _new_segment(plan: CleanPlan, base_offset: int) -> Segment:
         plan.config.index_interval_bytes,
         file_names.CLEANED,
     )
-    segment.remove_files()
+    segment.remove_files()  # of a pass that a crash interrupted
     segment.create(plan.now_ms)
     return segment
 

@@ -1,15 +1,24 @@
-"""The file-system port of the storage package, and its adapter for the operating system.
+"""The file-system port of the storage package, its adapter for the operating system, and the limit
+of open files.
 
 Two small protocols, `File` and `FileSystem`, are the whole interface of logs, checkpoints and the
 cleaner. `barnabas.testing.memory_fs` is the second implementation, which can truncate, lose and
 reject writes. The port is synchronous: callers decide what runs on a thread. Errors are plain
 `OSError`s, whose errno distinguishes a transient error from a failed disk (see `storage.errors`).
+
+An active segment keeps its log file open, because it is written often. With one descriptor for
+each partition, a broker would reach the limit of its process (RLIMIT_NOFILE) with some thousand
+partitions, and clients could not connect any more. Beyond the limit of `OpenFiles`, the segment
+that was not used for the longest time closes its file and opens it again when it is needed. The
+order is that of the second-chance algorithm: a use of a file sets a flag and moves nothing, so an
+append to an open segment costs no more than before.
 """
 
 import errno
 import fcntl
 import os
 import shutil
+from collections import OrderedDict
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -193,7 +202,10 @@ class OsFileSystem:
         return sorted(entry.name for entry in path.iterdir())
 
     def make_dirs(self, path: Path) -> None:
-        path.mkdir(PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        try:
+            path.mkdir(PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
 
     def rename(self, source: Path, target: Path) -> None:
         source.replace(target)
@@ -235,3 +247,48 @@ class OsFileSystem:
     def usage(self, path: Path) -> DiskUsage:
         total, _, free = shutil.disk_usage(path)
         return DiskUsage(total, free)
+
+
+class OpenFile(Protocol):
+    """A segment, as seen by `OpenFiles`."""
+
+    used: bool
+    """Whether the file was used since `OpenFiles` looked at it."""
+
+    def release(self) -> None:
+        """Drops the file and calls `OpenFiles.closed`."""
+        ...
+
+
+class OpenFiles:
+    """Segments with an open file, in the order of opening; owned by the event loop."""
+
+    __slots__ = ("_open", "limit")
+
+    def __init__(self, limit: int) -> None:
+        # Not a dict: finding its first key takes a step for each key deleted before.
+        self._open: OrderedDict[OpenFile, None] = OrderedDict()
+        self.limit = max(limit, 1)
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def opened(self, segment: OpenFile) -> None:
+        """Adds a segment; closes others if there are too many open files."""
+        self._open[segment] = None
+        while len(self._open) > self.limit:
+            self._close_one(segment)
+
+    def closed(self, segment: OpenFile) -> None:
+        self._open.pop(segment, None)
+
+    def _close_one(self, newest: OpenFile) -> None:
+        """Closes the oldest file without a use; each one that was used gets a second chance."""
+        while True:
+            oldest = next(iter(self._open))
+            if oldest is newest or oldest.used:
+                oldest.used = False
+                self._open.move_to_end(oldest)
+            else:
+                oldest.release()
+                return

@@ -105,17 +105,18 @@ class EntryFile:
         self._memory += entry
 
     def keep(self, count: int) -> None:
-        """Drops every entry from number `count` on."""
+        """Keeps the first `count` entries and drops the others."""
         self.activate()
         assert self._memory is not None
         del self._memory[count * self.stride :]
         self._stored = min(self._stored, len(self._memory))
 
     def store(self) -> File | None:
-        """Writes the entries to the file, also when there are none; returns it for a sync."""
+        """Writes the entries to the file, which may be empty; returns the file for a sync."""
         if self._memory is None:
             return None
         file = self._fs.open(self.path, create=True)
+        # Before the write: after a rebuild or a truncation the file has entries that are wrong.
         if file.size() > self._stored:
             file.truncate(self._stored)
         if len(self._memory) > self._stored:

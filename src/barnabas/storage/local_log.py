@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barnabas.storage import file_names
+from barnabas.storage._log_state_hot import FlusherState, LocalState
 from barnabas.storage.errors import is_transient, storage_error
 from barnabas.storage.filesystem import File, FileSystem
 from barnabas.storage.leader_epochs import EpochsVersion, LeaderEpochs
@@ -71,7 +72,7 @@ class FlushTask:
                 self.error = error
 
 
-class LocalLog:
+class LocalLog(LocalState):
     """Owned by the event loop.
 
     Invariant: `active` is the last of `segments` and ends at `log_end_offset`.
@@ -82,30 +83,23 @@ class LocalLog:
         "_names_synced",
         "_removed",
         "_unflushed_sealed",
-        "active",
-        "config",
         "directory",
         "fs",
         "generation",
-        "jitter_ms",
-        "log_end_offset",
-        "reader",
         "recovery_point",
         "segments",
     )
+    active: Segment
+    reader: LogReader
 
     def __init__(
         self, fs: FileSystem, directory: Path, config: LogConfig, segments: SegmentList
     ) -> None:
+        super().__init__(segments.active, config, LogReader(segments))
         self.fs = fs
         self.directory = directory
-        self.config = config
         self.segments = segments
-        self.active = segments.active
-        self.reader = LogReader(segments)
-        self.log_end_offset = 0
         self.recovery_point = 0
-        self.jitter_ms = 0
         self.generation = 0
         """Number of truncations and replacements; a task of an earlier generation is discarded."""
         self._removed: list[tuple[Segment, int | None]] = []
@@ -227,7 +221,10 @@ class LocalLog:
     # Truncation
 
     def truncate_to(self, offset: int) -> None:
-        """Removes every batch that contains `offset` or later ones; a segment starts before it."""
+        """Removes every batch that contains `offset` or later offsets.
+
+        A segment must start at or before `offset`.
+        """
         self.remove_segments([s for s in self.segments if s.base_offset > offset])
         last = self.segments.active
         if last in self._unflushed_sealed:
@@ -315,7 +312,7 @@ class LocalLog:
 # --- Flushing -------------------------------------------------------------------------------------
 
 
-class LogFlusher:
+class LogFlusher(FlusherState):
     """Flush state of one log; owned by the event loop."""
 
     __slots__ = (
@@ -323,26 +320,16 @@ class LogFlusher:
         "_health",
         "_local",
         "_snapshots",
-        "closed",
-        "rolled",
-        "unflushed_records",
     )
 
     def __init__(
         self, local: LocalLog, epochs: LeaderEpochs, snapshots: SnapshotFiles, health: DirHealth
     ) -> None:
+        super().__init__()
         self._local = local
         self._epochs = epochs
         self._snapshots = snapshots
         self._health = health
-        self.unflushed_records = 0
-        self.closed = False
-        self.rolled = False
-        """Whether a sealed segment is not flushed yet; recovery would have to verify it."""
-
-    @property
-    def due(self) -> bool:
-        return self.rolled or self.unflushed_records >= self._local.config.flush_messages
 
     @property
     def unflushed(self) -> bool:

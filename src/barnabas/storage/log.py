@@ -21,6 +21,8 @@ from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
 from barnabas.records.control import EndMarker
 from barnabas.storage import file_names
+from barnabas.storage._log_append_hot import append_to_active
+from barnabas.storage._log_state_hot import LogState, flush_due
 from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
 from barnabas.storage.cleaning_pass import CleanResult
 from barnabas.storage.errors import CorruptFileError, storage_error
@@ -58,25 +60,28 @@ class LogParts:
     high_watermark: int
 
 
-class Log:
+class Log(LogState):
     """Owned by the event loop.
 
     Invariant: log start offset <= last stable offset <= high watermark <= log end offset.
     """
 
+    local: LocalLog
+    _flusher: LogFlusher
+
     def __init__(self, parts: LogParts) -> None:
+        super().__init__(
+            parts.local,
+            LogFlusher(parts.local, parts.epochs, parts.snapshots, parts.health),
+            parts.epochs,
+            parts.health,
+            parts.producers,
+            parts.log_start_offset,
+            parts.high_watermark,
+        )
         self.topic_partition = parts.topic_partition
         self.topic_id = parts.topic_id
-        self.log_start_offset = parts.log_start_offset
-        self.high_watermark = parts.high_watermark
-        self.local = parts.local
-        self.epochs = parts.epochs
-        self.producers = parts.producers
-        self.health = parts.health
         self.snapshots = parts.snapshots
-        self._flusher = LogFlusher(parts.local, parts.epochs, parts.snapshots, parts.health)
-        self._modified = False
-        """Whether a clean shutdown must write anything for this log."""
         self.last_flush_ms = 0
         self.cleaned_offset = -1
         """End offset of the last compaction pass; -1 without one."""
@@ -125,7 +130,8 @@ class Log:
     @property
     def flush_due(self) -> bool:
         """Whether `flush.messages` is reached or a sealed segment is not flushed yet."""
-        return self._flusher.due
+        due: bool = flush_due(self)
+        return due
 
     @property
     def unflushed(self) -> bool:
@@ -167,13 +173,12 @@ class Log:
             stamp_log_append_time(batch, 0, header, now_ms)
             append_time = now_ms
         first = self.local.log_end_offset
-        # In place, without a copy: base offset and leader epoch are in front of the bytes that the
-        # checksum covers.
-        assign_offsets(batch, 0, first, leader_epoch)
-        header.base_offset = first
-        header.partition_leader_epoch = leader_epoch
-        self._note_batch(header, self._write_batch(batch, header, now_ms), marker)
         last = first + header.last_offset_delta
+        if header.is_control or not append_to_active(self, batch, header, leader_epoch, now_ms):
+            assign_offsets(batch, 0, first, leader_epoch)
+            header.base_offset = first
+            header.partition_leader_epoch = leader_epoch
+            self._note_batch(header, self._write_batch(batch, header, now_ms), marker)
         start = self.log_start_offset
         return AppendInfo(first, last, header.max_timestamp, append_time, start, False)
 
@@ -371,7 +376,7 @@ class Log:
             return False
         self.log_start_offset = offset
         # The epoch of the new first record keeps an entry, so that a follower in that epoch can
-        # still ask for its end.
+        # still request the end offset of the epoch.
         self.epochs.truncate_from_start(offset)
         return True
 

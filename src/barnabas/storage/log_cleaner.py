@@ -222,8 +222,8 @@ class LogCleaner:
             self._postpone(task)
             discard(task.result)
             return False
-        # Only after the segments are installed: a checkpoint of this offset tells the next start
-        # that everything below is compacted.
+        # Only after the segments are installed: with a checkpoint of this offset, the next start
+        # treats all records below it as compacted.
         task.log.cleaned_offset = task.result.end_offset
         return True
 

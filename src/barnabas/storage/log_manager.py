@@ -5,6 +5,7 @@ Other components work on the same table of logs: `dirs` (locks, owners, health),
 directories.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names, log_swap
 from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.errors import StorageError
-from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.filesystem import FileSystem, OpenFiles
 from barnabas.storage.local_log import FlushTask
 from barnabas.storage.log import Log
 from barnabas.storage.log_cleaner import DEFAULT_DEDUPE_BUFFER_BYTES, LogCleaner
@@ -26,7 +27,9 @@ from barnabas.storage.log_moves import LogMoves
 from barnabas.storage.log_opener import ConfigSource, LogOpener
 from barnabas.storage.log_table import LogTable
 from barnabas.storage.maintenance import Maintenance, Purging
-from barnabas.storage.open_files import OpenFiles
+
+_logger = logging.getLogger(__name__)
+_PROGRESS_MS = 10_000
 
 DEFAULT_PRODUCER_EXPIRATION_MS = 24 * 60 * 60 * 1000
 DEFAULT_MAX_OPEN_FILES = 10_000
@@ -61,6 +64,7 @@ class LogManager:
         dedupe_buffer_bytes: int = DEFAULT_DEDUPE_BUFFER_BYTES,
     ) -> None:
         self._table = table = LogTable()
+        self._clock = clock
         self.open_files = OpenFiles(DEFAULT_MAX_OPEN_FILES)
         self._opener = LogOpener(fs, clock, config_for, self._truncated, self.open_files)
         self._purging = purging = Purging(fs, clock)
@@ -93,7 +97,7 @@ class LogManager:
     def _load(self, directory: LogDirectory) -> None:
         directory.load_checkpoints()
         self._purging.remove_soon(directory.deleted_partitions())
-        for partition, path in directory.partitions():
+        for partition, path in self._with_progress(directory):
             known = self._table.get(partition)
             if known is not None:
                 raise StorageError(f"{partition} is in {path} and {known.directory}")
@@ -105,6 +109,28 @@ class LogManager:
             else:
                 self._purging.close_and_remove(log, directory)
         directory.loaded()
+
+    def _with_progress(self, directory: LogDirectory) -> Iterator[tuple[TopicPartition, Path]]:
+        """Yields the partitions to load; logs the progress after an unclean shutdown.
+
+        Large logs take minutes then, in which the broker does not serve.
+        """
+        partitions = directory.partitions()
+        if directory.clean or not partitions:
+            yield from partitions
+            return
+        total, clock = len(partitions), self._clock
+        _logger.info("%s: recovering %d logs after an unclean shutdown", directory.path, total)
+        started_ms = reported_ms = clock.monotonic_ms()
+        for number, partition in enumerate(partitions):
+            yield partition
+            now_ms = clock.monotonic_ms()
+            if now_ms - reported_ms >= _PROGRESS_MS:
+                reported_ms = now_ms
+                line = "%s: recovered %d of %d logs after an unclean shutdown"
+                _logger.warning(line, directory.path, number + 1, total)
+        duration_s = (clock.monotonic_ms() - started_ms) / 1000
+        _logger.info("%s: recovered %d logs in %.1f s", directory.path, total, duration_s)
 
     def _truncated(self, log: Log) -> None:
         self.checkpoints.lower(log)

@@ -303,7 +303,7 @@ class LogMoves:
             try:
                 move.keep_up()
             except BrokerError as error:
-                _log.warning("%r cannot be cut: %s", move, error)
+                _log.warning("%r cannot be truncated: %s", move, error)
 
     def cancel(self, topic_partition: TopicPartition) -> None:
         """Cancels a move; the copy is removed after the delete delay."""

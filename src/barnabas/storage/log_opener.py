@@ -7,11 +7,10 @@ from pathlib import Path
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names
-from barnabas.storage.filesystem import FileSystem
+from barnabas.storage.filesystem import FileSystem, OpenFiles
 from barnabas.storage.log import Log
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_dirs import LogDirectory
-from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.recovery import OpenParams, open_log
 from barnabas.storage.small_files import read_topic_id, write_topic_id
 

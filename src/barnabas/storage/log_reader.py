@@ -22,6 +22,8 @@ from barnabas.records.batch import BatchHeader
 from barnabas.records.compression import DEFAULT_MAX_DECOMPRESSED, DecompressedTooLargeError
 from barnabas.records.reader import iter_raw
 from barnabas.storage import batch_scan
+from barnabas.storage._log_append_hot import REMEMBERED_POSITIONS
+from barnabas.storage._log_state_hot import ReaderState
 from barnabas.storage.batch_scan import Span
 from barnabas.storage.filesystem import File
 from barnabas.storage.indexes import AbortedTxn
@@ -71,8 +73,6 @@ class FileSlice:
         return f"FileSlice(position={self.position}, size={self.size})"
 
 
-# Consumers continue where the last fetch ended: its file position saves an index lookup.
-_REMEMBERED_POSITIONS = 512
 # Consumers read few segments at a time; file descriptors are scarce.
 _MAX_OPEN_SEGMENTS = 4
 _QUICK_BYTES = 1 << 20
@@ -113,19 +113,18 @@ class LargeBatchError(Exception):
         self.next_offset = next_offset
 
 
-class LogReader:
+class LogReader(ReaderState):
     """Lookups in the segments of one log; owned by the event loop."""
 
-    __slots__ = ("_end_offset", "_end_segment", "_open_segments", "_positions", "_segments")
+    __slots__ = ("_open_segments", "_segments")
+    _positions: dict[int, tuple[Segment, int]]
+    _end_segment: Segment | None
 
     def __init__(self, segments: SegmentList) -> None:
+        super().__init__()
         self._segments = segments
         self._open_segments: deque[Segment] = deque()
         """Sealed segments that were read recently; their files stay open."""
-        self._positions: dict[int, tuple[Segment, int]] = {}
-        self._end_offset = -1
-        """Log end offset after the latest append; -1 without one."""
-        self._end_segment: Segment | None = None
 
     def appended(self, offset: int, segment: Segment, position: int, end_offset: int) -> None:
         """Remembers the position of a batch that was appended, and that the log ends after it."""
@@ -136,7 +135,7 @@ class LogReader:
         """Remembers the position at which a read from `offset` starts."""
         positions = self._positions
         positions[offset] = (segment, position)
-        if len(positions) > _REMEMBERED_POSITIONS:
+        if len(positions) > REMEMBERED_POSITIONS:
             # The older half at once: removing the first key of a dict again and again scans the
             # places of the keys that were removed before it.
             self._positions = dict(islice(positions.items(), len(positions) // 2, None))

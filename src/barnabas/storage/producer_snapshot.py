@@ -46,7 +46,7 @@ def encode_snapshot(entries: Iterable[ProducerEntry]) -> bytes:
 def decode_snapshot(data: bytes) -> list[ProducerEntry]:
     """Returns the entries; raises CorruptFileError for a wrong version, checksum or length."""
     if len(data) < _HEAD.size + _COUNT.size:
-        raise CorruptFileError(f"a snapshot has more than {len(data)} bytes")
+        raise CorruptFileError(f"{len(data)} bytes are too few for a snapshot")
     version, crc = _HEAD.unpack_from(data)
     body = data[_HEAD.size :]
     if version != _VERSION:
@@ -116,6 +116,8 @@ class SnapshotFiles:
 
     def take(self, offset: int, producers: ProducerStates) -> None:
         """Writes the state before `offset`, unless there are no producers and no snapshots."""
+        # An empty snapshot is written if older ones exist: `restore` would otherwise bring back
+        # producers that have expired since.
         if not producers.entries and not self._offsets:
             return
         self.unsynced.append(write_snapshot(self._fs, self._path(offset), producers))
@@ -166,6 +168,7 @@ def restore_producers(
 ) -> ProducerStates:
     """Returns the state before `end_offset`: the newest usable snapshot plus a replay."""
     producers, start = snapshots.restore(end_offset)
+    # The log may begin after the snapshot: retention has deleted the segments in between.
     _replay_range(producers, segments, max(start, segments.first.base_offset), end_offset)
     return producers
 

@@ -37,14 +37,13 @@ from barnabas.storage import file_names
 from barnabas.storage.batch_scan import checksum_ok, header_at
 from barnabas.storage.crash_cleanup import clear_leftovers
 from barnabas.storage.errors import CorruptFileError
-from barnabas.storage.filesystem import File, FileSystem
+from barnabas.storage.filesystem import File, FileSystem, OpenFiles
 from barnabas.storage.indexes import MAX_RELATIVE_OFFSET
 from barnabas.storage.leader_epochs import LeaderEpochs
 from barnabas.storage.local_log import LocalLog
 from barnabas.storage.log import Log, LogParts
 from barnabas.storage.log_config import LogConfig
 from barnabas.storage.log_dirs import DirHealth
-from barnabas.storage.open_files import OpenFiles
 from barnabas.storage.producer_snapshot import (
     SnapshotFiles,
     remember_recent,
@@ -276,8 +275,8 @@ class _Opening:
                     self._set_aside_from(following)
                 segment.truncate_at(good, self._end_offset)
                 break
-        # Snapshots above the end contain batches that were dropped; a producer would be told that
-        # its lost batch is a duplicate.
+        # Snapshots above the end contain batches that were dropped. With them, the broker would
+        # reject a producer's retry of a lost batch as a duplicate.
         self._snapshots.remove_above(self._end_offset)
 
     def _suspects(self) -> list[Segment]:

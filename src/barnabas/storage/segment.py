@@ -18,8 +18,9 @@ from pathlib import Path
 from barnabas.model.errors import CorruptRecordError
 from barnabas.records.batch import BatchHeader
 from barnabas.storage import batch_scan, file_names
+from barnabas.storage._log_state_hot import SegmentState
 from barnabas.storage.batch_scan import Span
-from barnabas.storage.filesystem import Data, File, FileSystem
+from barnabas.storage.filesystem import Data, File, FileSystem, OpenFiles
 from barnabas.storage.indexes import (
     MAX_RELATIVE_OFFSET,
     OffsetIndex,
@@ -28,10 +29,9 @@ from barnabas.storage.indexes import (
     TimestampOffset,
     TransactionIndex,
 )
-from barnabas.storage.open_files import OpenFiles
 
 
-class Segment:
+class Segment(SegmentState):
     """Owned by the event loop; a thread may read a sealed segment through `open_file`.
 
     Lifecycle: `create` or `load`; appends while active; `seal` when the log rolls; then only reads
@@ -39,23 +39,12 @@ class Segment:
     """
 
     __slots__ = (
-        "_bytes_since_index",
-        "_file",
         "_fs",
-        "_largest",
         "_suffix",
         "aborted",
-        "base_offset",
-        "created_ms",
         "directory",
-        "first_timestamp",
-        "index_interval",
-        "offsets",
         "open_files",
         "sealed",
-        "size",
-        "times",
-        "used",
     )
 
     def __init__(
@@ -70,20 +59,16 @@ class Segment:
         """Creates a segment; one that a thread writes is not part of `open_files`."""
         self._fs = fs
         self.open_files = open_files
-        self.used = False
         self.directory = directory
         self.base_offset = base_offset
-        self.index_interval = index_interval
         self._suffix = suffix
-        self._file: File | None = None
-        self._bytes_since_index = 0
-        self._largest: TimestampOffset | None = None
-        self.size = 0
         self.sealed = False
-        self.created_ms = 0
-        self.first_timestamp = -1
-        self.offsets = OffsetIndex(fs, self.path(file_names.OFFSET_INDEX), base_offset)
-        self.times = TimeIndex(fs, self.path(file_names.TIME_INDEX), base_offset)
+        super().__init__(
+            base_offset,
+            index_interval,
+            OffsetIndex(fs, self.path(file_names.OFFSET_INDEX), base_offset),
+            TimeIndex(fs, self.path(file_names.TIME_INDEX), base_offset),
+        )
         self.aborted = TransactionIndex(fs, self.path(file_names.TRANSACTION_INDEX))
 
     def path(self, extension: str) -> Path:
@@ -221,7 +206,9 @@ class Segment:
             if span is None or not start.last_offset < span.base_offset <= entry.offset:
                 self.rebuild_indexes()
                 return self.last_batch_within(start, limit)
-            last = span if span.end <= limit else self._batch_before(start, entry)
+            if span.end > limit:
+                return self._batch_before(start, entry)
+            last = span
         while last.end < limit:
             span = batch_scan.span_at(self.open_file(), last.end, self.size)
             if span is None or span.end > limit:
@@ -248,7 +235,9 @@ class Segment:
         return span is not None and self.base_offset <= span.base_offset <= entry.offset
 
     def _batch_before(self, start: Span, entry: OffsetPosition) -> Span:
-        """Returns the last batch that begins before an indexed batch that ends too late."""
+        """Returns the last batch before an index entry whose own batch ends too late."""
+        if start.end == entry.position:
+            return start
         earlier = self.offsets.floor_position(entry.position - 1)
         begin = max(earlier.position, start.position)
         last = start

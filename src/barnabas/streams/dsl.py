@@ -52,7 +52,7 @@ class Negated:
 
     predicate: Callable[[Any], bool]
 
-    def __call__(self, record: Any) -> bool:
+    def __call__(self, record: object) -> bool:
         return not self.predicate(record)
 
     @property
@@ -97,7 +97,8 @@ class StreamOrTable:
             source = Topic(source, made, **settings)
         node = TopicSource(source, self._table) if isinstance(source, Topic) else source
         if node.is_table is not self._table:
-            raise ConfigError(f"{node.label!r} is a {'table' if node.is_table else 'stream'}")
+            given, wanted = ("table", "stream") if node.is_table else ("stream", "table")
+            raise ConfigError(f"{node.label!r} is a {given}, a {wanted} is expected")
         object.__setattr__(self, "node", node)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -160,7 +161,7 @@ class StreamOrTable:
 
     def map(
         self,
-        function: Callable[[Any], Any],
+        function: Callable[[Any], object],
         *,
         into: SchemaLike | None = None,
         style: MapStyle = "row",
@@ -192,7 +193,7 @@ class StreamOrTable:
         """
         return RowSink(self.node, Topic(topic, **settings) if isinstance(topic, str) else topic)
 
-    def apply(self, function: Callable[[Any], Any]) -> Self:
+    def apply(self, function: Callable[[Any], object]) -> Self:
         """Applies any function from a Spark DataFrame to a DataFrame, when the query is built.
 
         Args:
@@ -236,7 +237,7 @@ class Stream(StreamOrTable):
 
     def flat_map(
         self,
-        function: Callable[[Any], Iterable[Any]],
+        function: Callable[[Any], Iterable[object]],
         *,
         into: SchemaLike | None = None,
         on_error: OnError | None = None,
@@ -266,7 +267,7 @@ class Stream(StreamOrTable):
 
     def select_key(
         self,
-        key: Expression | Callable[[Any], Any],
+        key: Expression | Callable[[Any], object],
         *,
         on_error: OnError | None = None,
         dead_letter_topic: str | None = None,
@@ -274,7 +275,9 @@ class Stream(StreamOrTable):
         """Sets another key, from an expression or a function; for `on_error` see `map`."""
         return Stream(Rekey(self.node, key, ErrorPolicy.of(on_error, dead_letter_topic)))
 
-    def group_by(self, *keys: Expression | Callable[[Any], Any], **named: Expression) -> "Groups":
+    def group_by(
+        self, *keys: Expression | Callable[[Any], object], **named: Expression
+    ) -> "Groups":
         """Groups the rows by expressions, by one Python function, or by default by their key.
 
         Args:
@@ -460,8 +463,8 @@ class Groups:
 
     def fold(
         self,
-        initial: Callable[[], Any],
-        function: Callable[[Any, Any], Any],
+        initial: Callable[[], object],
+        function: Callable[[Any, Any], object],
         *,
         into: SchemaLike | None = None,
         on_error: OnError | None = None,
@@ -488,7 +491,7 @@ class Groups:
         return Table(Fold(node, initial, function, schema_of_result(function, into), policy))
 
 
-def _keys(keys: Iterable[Any], named: dict[str, Expression]) -> Named:
+def _keys(keys: Iterable[object], named: dict[str, Expression]) -> Named:
     made = []
     for key in keys:
         if not isinstance(key, str):

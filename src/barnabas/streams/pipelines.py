@@ -37,8 +37,7 @@ from barnabas.spark.options import admin_settings
 from barnabas.spark.pipeline import AVAILABLE_NOW, INPUT_VIEW, RAW, PipelineError
 from barnabas.spark.pipeline_files import PipelineFile
 from barnabas.spark.pipeline_registry import FAILED, FINISHED, RUNNING, STOPPED, PipelineRegistry
-from barnabas.spark.query_lag import last_batch
-from barnabas.spark.query_metrics import QueryFigures, QueryMetrics
+from barnabas.spark.query_metrics import QueryFigures, QueryMetrics, last_batch
 from barnabas.streams.engine.row_errors import ErrorHandling
 from barnabas.streams.engine.stage_query import QueryContext, StageQuery
 from barnabas.streams.nodes import (

@@ -193,9 +193,10 @@ class Running:
                 pause.wait(POLL_SECONDS / 4)
 
     def stop(self) -> None:
-        """Stops all queries, also if one of them does not stop, then raises the first error.
+        """Stops all queries, then raises the first error.
 
-        The resources of a query that does not stop stay open.
+        One query that does not stop does not prevent the others from stopping; its resources stay
+        open.
         """
         errors: list[Exception] = []
         for query, stage in itertools.zip_longest(self.queries, self.stages):

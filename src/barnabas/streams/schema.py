@@ -105,7 +105,7 @@ def quoted(name: str) -> str:
     return f"`{escaped}`"
 
 
-def sql_type(annotation: Any) -> str:
+def sql_type(annotation: object) -> str:
     """Returns the Spark SQL type of a Python annotation.
 
     >>> sql_type(dict[str, list[int]]), sql_type(float | None)
@@ -157,7 +157,7 @@ def _ddl_field(part: str) -> Field:
 
 
 def schema_of_result(
-    function: Callable[..., Any], into: SchemaLike | None, *, many: bool = False
+    function: Callable[..., object], into: SchemaLike | None, *, many: bool = False
 ) -> Schema:
     """Returns the given schema, or that of the dataclass in the function's return annotation."""
     if into is not None:

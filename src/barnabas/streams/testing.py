@@ -54,7 +54,7 @@ class Bench:
         self.spark = spark
         self.directory = Path(directory)
 
-    def feed(self, topic: str, records: Iterable[Fed | Any], *, partitions: int = 1) -> None:
+    def feed(self, topic: str, records: Iterable[Fed | object], *, partitions: int = 1) -> None:
         """Writes records to a topic, in order; creates the topic if it does not exist."""
         self._make(topic, partitions)
         with Producer({"bootstrap.servers": self.bootstrap_servers}) as producer:
@@ -107,7 +107,7 @@ class Bench:
                 found[record.key] = record.value
         return found
 
-    def check_rows(self, topic: str, expected: Iterable[Any]) -> None:
+    def check_rows(self, topic: str, expected: Iterable[object]) -> None:
         """Raises LocalError, with the missing and extra values, unless the topic has these in any
         order.
         """
@@ -139,7 +139,7 @@ def _read_partition(consumer: SimpleConsumer, topic: str, partition: int) -> Ite
         yield Found(key, _decoded(record.value), record.timestamp, partition, record.offset)
 
 
-def _decoded(value: bytes | None) -> Any:
+def _decoded(value: bytes | None) -> object:
     if value is None:
         return None
     try:
@@ -148,11 +148,11 @@ def _decoded(value: bytes | None) -> Any:
         return bytes(value)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
-def _encoded(value: Any) -> bytes | None:
+def _encoded(value: object) -> bytes | None:
     value = _plain(value)
     if value is None or isinstance(value, bytes | str):
         return _bytes(value)

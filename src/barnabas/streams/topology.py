@@ -21,7 +21,7 @@ class Function:
     returns: str
     style: Literal["arrow", "pandas"] = "arrow"
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         return self.function(*arguments)
 
 
@@ -36,7 +36,7 @@ def vectorised(
         name: The name in expressions; by default that of the function.
     """
 
-    def made(function: Callable[..., Any]) -> Function:
+    def made(function: Callable[..., object]) -> Function:
         return Function(name or function.__name__, function, returns, style)
 
     return made

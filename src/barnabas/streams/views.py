@@ -9,8 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from barnabas.model.errors import LocalError
 from barnabas.runtime.closing import ClosesOnExit
@@ -37,7 +36,7 @@ class ViewRow:
     timestamp: int
 
 
-class ViewFile:
+class ViewFile(ClosesOnExit):
     """Writes a view. One writer at a time; readers see complete micro-batches."""
 
     def __init__(self, path: str, name: str) -> None:
@@ -50,15 +49,7 @@ class ViewFile:
             "(key TEXT PRIMARY KEY, value TEXT NOT NULL, timestamp INTEGER) WITHOUT ROWID"
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._db.close()
 
     def apply(self, query: str, batch_id: int, changes: Iterable[ViewChange]) -> bool:

@@ -17,7 +17,7 @@ from typing import Self
 from barnabas.broker.app import Broker as BrokerApp
 from barnabas.broker.config import BrokerConfig
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import DeadlineError, LocalError
 from barnabas.testing.faults import FaultInjector, InjectedFailure, SeenRequest, api_named
 from barnabas.testing.server import KafkaServer, unique_name
 from barnabas.testing.virtual_clock import BrokerClock
@@ -25,6 +25,7 @@ from barnabas.wire.api_keys import ApiKey
 
 START_SECONDS = 30.0
 MEMORY_DIR = Path("/dev/shm")
+_NOT_RUNNING = "the broker is not running: call start(), or use it in a `with` block"
 
 TEST_DEFAULTS: dict[str, object] = {
     "group.initial.rebalance.delay.ms": 0,
@@ -96,6 +97,8 @@ class Broker(KafkaServer):
     @property
     def bootstrap_servers(self) -> str:
         """The value for `bootstrap.servers` of a client."""
+        if not self.port:
+            raise LocalError(_NOT_RUNNING)
         return f"{self.host}:{self.port}"
 
     @property
@@ -116,7 +119,8 @@ class Broker(KafkaServer):
             self._data_dir = Path(self._temporary.name)
         self._thread = threading.Thread(target=self._run, name="barnabas-broker", daemon=True)
         self._thread.start()
-        self._ready.wait(START_SECONDS)
+        if not self._ready.wait(START_SECONDS):
+            raise DeadlineError(f"the broker did not start within {START_SECONDS:g} s")
         if self._failure is not None:
             failure, self._failure = self._failure, None
             self._end_thread()
@@ -165,7 +169,7 @@ class Broker(KafkaServer):
     def pause(self) -> None:
         """Pause like a stopped process: connections stay open, no response, no timers."""
         if self._loop is None or self._thread is None:
-            raise LocalError("the broker is not running")
+            raise LocalError(_NOT_RUNNING)
         hanging = threading.Event()
         self._running.clear()
 
@@ -217,7 +221,11 @@ class Broker(KafkaServer):
         seen = list(self._faults.seen)
         return seen if api is None else [item for item in seen if item.api is api_named(api)]
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
+
+    def _check_running(self) -> None:
+        if self._thread is None:
+            raise LocalError(_NOT_RUNNING)
 
     def _new_directory(self) -> "tempfile.TemporaryDirectory[str]":
         if self._in_memory and not MEMORY_DIR.is_dir():
@@ -226,6 +234,8 @@ class Broker(KafkaServer):
         return tempfile.TemporaryDirectory(prefix="barnabas-", dir=parent)
 
     def _end_thread(self) -> None:
+        if self._thread is not None and not self._ready.wait(START_SECONDS):
+            raise DeadlineError("the broker is still starting and cannot be stopped")
         if self._loop is not None and self._stop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stop.set)
         if self._thread is not None:

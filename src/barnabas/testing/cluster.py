@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NoReturn, Self, TypeVar
 
 from barnabas.broker.app import Broker
@@ -27,6 +26,7 @@ from barnabas.net.blocking_client import BlockingConnection
 from barnabas.net.connection_options import Address, ConnectionOptions
 from barnabas.runtime.child_process import free_port
 from barnabas.runtime.clock import SystemClock
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.testing.server import PRODUCE_SECONDS, KafkaServer
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from barnabas.zk.sqlite_tree import EmbeddedStore
@@ -138,9 +138,9 @@ def wait_until_known(address: str, topic: str, timeout_s: float) -> bool:
 
 
 def _knows(connection: BlockingConnection, topic: str) -> bool:
-    asked = [MetadataRequestTopic(name=topic)]
-    answer = connection.send(MetadataRequest(asked, allow_auto_topic_creation=False))
-    found = answer.topics[0]
+    requested = [MetadataRequestTopic(name=topic)]
+    response = connection.send(MetadataRequest(requested, allow_auto_topic_creation=False))
+    found = response.topics[0]
     return found.error_code == 0 and all(part.leader_id >= 0 for part in found.partitions)
 
 
@@ -158,7 +158,7 @@ CLUSTER_DEFAULTS: dict[str, object] = {
 """Broker settings for tests: short sessions, small coordinator topics."""
 
 
-class Cluster(KafkaServer):
+class Cluster(KafkaServer, ClosesOnExit):
     """A cluster with brokers 1 to n; use it as a context manager.
 
     Args:
@@ -243,14 +243,6 @@ class Cluster(KafkaServer):
         settings = {**self._config, "zookeeper.connect": self.zookeeper_connect}
         port = self._first_port + number - 1 if self._first_port else 0
         return BrokerProcess(number, self.data_dir, settings, port)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Stop all processes and remove a temporary directory."""

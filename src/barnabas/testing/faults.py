@@ -4,7 +4,7 @@ import difflib
 import re
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,8 +41,7 @@ def error_named(name: str) -> ErrorCode:
     try:
         return ErrorCode[name.upper()]
     except KeyError:
-        close = difflib.get_close_matches(name.upper(), ErrorCode.__members__, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = _suggestion(name.upper(), ErrorCode.__members__)
         raise ValueError(f"unknown error code {name!r}{hint}") from None
 
 
@@ -58,7 +57,13 @@ def api_named(api: ApiKey | str) -> ApiKey:
     try:
         return ApiKey[words.upper()]
     except KeyError:
-        raise ValueError(f"unknown API {api!r}") from None
+        hint = _suggestion(words.upper(), ApiKey.__members__)
+        raise ValueError(f"unknown API {api!r}{hint}") from None
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class FaultInjector:
@@ -114,7 +119,7 @@ class FaultInjector:
         return None
 
 
-async def _failed_metadata(result: Any, code: ErrorCode) -> Any:
+async def _failed_metadata(result: object, code: ErrorCode) -> Any:
     """Set the error for all topics; keep the brokers, because clients cannot work without."""
     response = await result if hasattr(result, "__await__") else result
     if isinstance(response, MetadataResponse):

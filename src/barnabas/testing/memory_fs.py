@@ -201,9 +201,9 @@ class MemoryFile:
         except SimulatedCrash:
             self._put(written[: self._fs.torn_size(len(written))], position)
             raise
-        room = self._fs.room_for(position + len(written) - len(self._inode.data))
-        self._put(written[: len(written) - room], position)
-        if room:
+        excess = self._fs.excess_of(position + len(written) - len(self._inode.data))
+        self._put(written[: len(written) - excess], position)
+        if excess:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def truncate(self, size: int) -> None:
@@ -283,8 +283,8 @@ class MemoryFileSystem(FailingCalls):
             if isinstance(node, Directory):
                 stack += node.entries.values()
 
-    def room_for(self, growth: int) -> int:
-        """Returns how many of `growth` more bytes do not fit into the capacity."""
+    def excess_of(self, growth: int) -> int:
+        """Returns how many of `growth` more bytes exceed the capacity."""
         if self.capacity_bytes == _ROOM or growth <= 0:
             return 0
         return max(0, min(growth, self.used_bytes() + growth - self.capacity_bytes))
@@ -334,6 +334,8 @@ class MemoryFileSystem(FailingCalls):
         for directory in [*reversed(path.parents), path]:
             if not _names(directory) or self.is_dir(directory):
                 continue
+            if self.exists(directory):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(directory))
             self.enter("make_dir", directory)
             self._parent(directory).change({directory.name: Directory()})
 

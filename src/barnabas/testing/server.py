@@ -34,6 +34,7 @@ class KafkaServer:
     def admin(self) -> "barnabas.Admin":
         """An admin client; it is closed when the cluster stops."""
         if self._admin is None:
+            self._check_running()
             self._admin = barnabas.Admin({"bootstrap.servers": self.bootstrap_servers})
         return self._admin
 
@@ -67,6 +68,7 @@ class KafkaServer:
     ) -> list[RecordMetadata]:
         """Send records and wait for their acknowledgements; text is encoded as UTF-8."""
         if self._producer is None:
+            self._check_running()
             settings = {"bootstrap.servers": self.bootstrap_servers, "linger.ms": 0}
             self._producer = barnabas.Producer(settings)
         futures = [
@@ -95,6 +97,7 @@ class KafkaServer:
         Raises:
             DeadlineError: the topic has fewer records after the timeout.
         """
+        self._check_running()
         pause, rounds = threading.Event(), int(timeout / _LOOK_AGAIN_SECONDS)
         for _ in range(max(rounds, 1)):
             found = self._read_all(topic, read_committed)
@@ -113,6 +116,9 @@ class KafkaServer:
             producer.close(0)
         if admin is not None:
             admin.close()
+
+    def _check_running(self) -> None:
+        """Raises LocalError if it is known that no client can connect."""
 
     def _wait_for(self, topic: str, partitions: int) -> None:
         """Waits until all partitions have a leader: brokers get the metadata after the creation."""

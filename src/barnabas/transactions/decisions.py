@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from barnabas.coordination.outcome import PendingAppend
+from barnabas.coordination import PendingAppend
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import NO_PRODUCER_ID, TopicPartition
 from barnabas.model.records import NO_EPOCH
-from barnabas.transactions.config import TransactionGuards
 from barnabas.transactions.metadata import (
     TransactionMetadata,
     TransactionState,
@@ -26,7 +25,13 @@ from barnabas.transactions.metadata import (
     prepare_repeat,
     prepare_rotation,
 )
-from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId, Reply
+from barnabas.transactions.requests import (
+    AddPartitions,
+    EndTxn,
+    InitProducerId,
+    Reply,
+    TransactionGuards,
+)
 
 ReplyT = TypeVar("ReplyT", bound=Reply)
 _COMMITTED = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT})
@@ -129,7 +134,7 @@ def _take_over(
     # A producer with an outdated epoch must not abort the transaction of its successor.
     if expected and request.producer_epoch != current.producer_epoch:
         return FENCED
-    # Version 0 in the record: no EndTxn of the fenced producer may pass for a repetition.
+    # Version 0 in the record: no EndTxn of the fenced producer may count as a repetition.
     return Change(prepare_fence(current, 0, now_ms))
 
 
@@ -256,7 +261,7 @@ def decide_end(
     # Before the checks of id and epoch, which a repetition fails: the decision has bumped the
     # epoch.
     if _repeats_last(current, request):
-        return _answer_repetition(current, request)
+        return _decide_repetition(current, request)
     if current.state.is_prepared and request.producer_id == current.next_producer_id:
         return CONCURRENT
     if request.producer_id != current.producer_id:
@@ -288,7 +293,7 @@ def _repeats_last(current: Transition, request: EndTxn) -> bool:
     )
 
 
-def _answer_repetition(current: Transition, request: EndTxn) -> Decision:
+def _decide_repetition(current: Transition, request: EndTxn) -> Decision:
     # A commit that repeats an abort, or the reverse, must fail: the client would believe the
     # opposite of what was decided.
     if (current.state in _COMMITTED) is not request.commit:
@@ -300,14 +305,14 @@ def _end_without_transaction(
     current: Transition, request: EndTxn, new_producer_id: int | None, now_ms: int
 ) -> Decision:
     if current.state.is_prepared:
-        return CONCURRENT if current.bumps_epoch else _answer_repetition(current, request)
+        return CONCURRENT if current.bumps_epoch else _decide_repetition(current, request)
     if request.transaction_version >= 2 and not request.commit:
         # Under version 2 partitions join through the partition leaders; a producer whose produce
         # failed cannot know whether one did, so an abort of an empty transaction must succeed.
         return _end(current, request, new_producer_id, now_ms)
     if current.state is TransactionState.EMPTY or current.bumps_epoch:
         return WRONG_STATE
-    return _answer_repetition(current, request)
+    return _decide_repetition(current, request)
 
 
 def _end(

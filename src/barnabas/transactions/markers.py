@@ -10,11 +10,11 @@ one request in flight; the marker is sent again only after an error or a timeout
 import enum
 from collections.abc import Iterable, Mapping, Set
 
-from barnabas.coordination.outcome import SendMarkers
+from barnabas.coordination import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import TransactionState, Transition
+from barnabas.transactions.requests import TransactionConfig, TransactionGuards
 
 
 class MarkerResult(enum.Enum):
@@ -206,8 +206,8 @@ class MarkerTracker:
         for partition in lost:
             del entry.in_flight[partition]
             entry.waiting.add(partition)
-            # At once: the deadline was the wait. The marker may have been written; a partition
-            # accepts the same marker twice.
+            # Without a back-off: the request was in flight until its deadline. The marker may have
+            # been written; a partition accepts the same marker twice.
             entry.retry_at_ms = now_ms
 
     def _send(

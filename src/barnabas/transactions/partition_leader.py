@@ -92,6 +92,8 @@ class VerificationStates:
         """
         if transaction_open or not self._enabled:
             return None
+        # A retry gets the token of the first attempt: the response to either request is valid as
+        # long as no marker was written in between.
         entry = self._entries.get(producer_id)
         if entry is None:
             token = VerificationToken(self)
@@ -189,6 +191,8 @@ def decide_marker(producer: ProducerView | None, marker: Marker) -> MarkerAction
     Before version 2 the epoch is the same, and only an open transaction shows that the marker is
     missing.
     """
+    # Nothing shows whether the marker is in the log. A marker without a transaction is harmless, a
+    # missing one is not.
     if producer is None:
         return MarkerAction.APPEND
     if marker.coordinator_epoch < producer.coordinator_epoch:

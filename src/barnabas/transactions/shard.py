@@ -1,19 +1,17 @@
 """The coordinator of one `__transaction_state` partition, for one leader epoch.
 
 Pure: calls pass the time and the results of appends and marker requests; an outcome returns the
-next actions. The decisions are in `decisions` and `scans`; this module accepts requests while the
-shard is loaded and turns decisions into outcomes. The ids, and each change from record to marker to
-completion, are in `transaction_table`.
+next actions. `decisions` decides what clients request, `transaction_table` what the scans change;
+this module accepts requests while the shard is loaded and turns decisions into outcomes. The ids,
+and each change from record to marker to completion, are in `transaction_table`.
 """
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers, coordinator_error
+from barnabas.coordination import CoordinatorOutcome, SendMarkers, coordinator_error
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions import scans
-from barnabas.transactions.config import TransactionConfig, TransactionGuards, TransactionStats
 from barnabas.transactions.decisions import (
     Change,
     Decision,
@@ -39,8 +37,16 @@ from barnabas.transactions.requests import (
     ListTransactions,
     ListTransactionsReply,
     Reply,
+    TransactionConfig,
+    TransactionGuards,
+    TransactionStats,
 )
-from barnabas.transactions.transaction_table import TransactionTable
+from barnabas.transactions.transaction_table import (
+    ScanSchedule,
+    TransactionTable,
+    describe_transaction,
+    list_transactions,
+)
 
 
 class TransactionCoordinatorShard:
@@ -77,7 +83,7 @@ class TransactionCoordinatorShard:
         self._config = config or TransactionConfig()
         self._guards = guards or TransactionGuards()
         self._table = TransactionTable(coordinator_epoch, self._config, self._guards, stats)
-        self._schedule: scans.ScanSchedule | None = None
+        self._schedule: ScanSchedule | None = None
         self._unavailable = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     # ------------------------------------------------------------------ loading and leaving
@@ -89,7 +95,7 @@ class TransactionCoordinatorShard:
     def load_complete(self, now_ms: int) -> CoordinatorOutcome[Reply]:
         """Starts to serve; completes transactions that an earlier coordinator decided."""
         self._unavailable = ErrorCode.NONE
-        self._schedule = scans.ScanSchedule(self._config, now_ms)
+        self._schedule = ScanSchedule(self._config, now_ms)
         return self._table.finish_decided(now_ms)
 
     def resign(self) -> None:
@@ -155,12 +161,12 @@ class TransactionCoordinatorShard:
     def list_transactions(self, request: ListTransactions, now_ms: int) -> ListTransactionsReply:
         if self._unavailable:
             return ListTransactionsReply(self._unavailable)
-        return scans.list_transactions(self._table, request, now_ms)
+        return list_transactions(self._table, request, now_ms)
 
     def describe_transaction(self, transactional_id: str) -> DescribeTransactionReply:
         if self._unavailable:
             return DescribeTransactionReply(self._unavailable, transactional_id)
-        return scans.describe_transaction(self._table.get(transactional_id), transactional_id)
+        return describe_transaction(self._table.get(transactional_id), transactional_id)
 
     # ------------------------------------------------------------------ what the driver reports
 

@@ -2,31 +2,52 @@
 
 `begin` creates the records of a change; the driver writes them, and then `commit` applies or `undo`
 reverts the change. A committed decision creates markers. After all markers are written, the table
-begins the change that completes the transaction. `decisions` and `scans` decide the changes, and
-`shard` whether the coordinator serves requests. Pure.
+begins the change that completes the transaction. `decisions` decides the changes that clients
+request, and `shard` whether the coordinator serves requests. Pure.
+
+Operations over all ids are here too: the expiry scans, ListTransactions and descriptions. The scans
+run at the intervals that Kafka uses. Between two scans no state is kept per id, so an id costs no
+timer.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from barnabas.coordination.outcome import CoordinatorOutcome, CoordinatorRecord, SendMarkers
+from barnabas.coordination import CoordinatorOutcome, CoordinatorRecord, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions import scans
-from barnabas.transactions.config import TransactionConfig, TransactionGuards, TransactionStats
 from barnabas.transactions.decisions import ReplyT, TransactionAppend
 from barnabas.transactions.markers import MarkerTracker
 from barnabas.transactions.metadata import (
+    STATE_LABELS,
     TransactionMetadata,
     TransactionState,
     Transition,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
     new_producer,
     prepare_complete,
+    prepare_dead,
+    prepare_fence,
 )
-from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
-from barnabas.transactions.requests import InitProducerId, InitProducerIdReply, Reply
+from barnabas.transactions.requests import (
+    DescribeTransactionReply,
+    InitProducerId,
+    InitProducerIdReply,
+    ListedTransaction,
+    ListTransactions,
+    ListTransactionsReply,
+    Reply,
+    TransactionConfig,
+    TransactionGuards,
+    TransactionStats,
+)
 
 Work = tuple[tuple[TransactionAppend[Reply], ...], tuple[SendMarkers, ...]]
 """Appends for which no client waits, and markers to send."""
+Planned = tuple[TransactionMetadata, Transition]
 
 
 class TransactionTable:
@@ -85,7 +106,7 @@ class TransactionTable:
     # ------------------------------------------------------------------ a change and its records
 
     def begin(
-        self, planned: Iterable[scans.Planned], reply: ReplyT | None = None
+        self, planned: Iterable[Planned], reply: ReplyT | None = None
     ) -> TransactionAppend[ReplyT]:
         """Stores the changes as pending and returns their records."""
         changes: dict[str, Transition] = {}
@@ -195,10 +216,135 @@ class TransactionTable:
 
     def abort_overdue(self, now_ms: int) -> list[TransactionAppend[Reply]]:
         """Aborts the transactions that exceeded their timeout."""
-        return [self.begin([planned]) for planned in scans.timed_out(self, now_ms)]
+        return [self.begin([planned]) for planned in timed_out(self, now_ms)]
 
     def forget_idle(self, now_ms: int) -> list[TransactionAppend[Reply]]:
         """Deletes expired ids in batches."""
-        planned = scans.expired(self, self._config.id_expiration_ms, now_ms)
+        planned = expired(self, self._config.id_expiration_ms, now_ms)
         size = self._config.expiry_batch_size
         return [self.begin(planned[at : at + size]) for at in range(0, len(planned), size)]
+
+
+def timed_out(ids: Iterable[TransactionMetadata], now_ms: int) -> list[Planned]:
+    """Returns the open transactions past their timeout, with the abort of each.
+
+    The abort bumps the epoch (KAFKA-6119): requests of the producer that are still in flight must
+    not become part of the next transaction.
+    """
+    return [
+        (metadata, prepare_fence(metadata.current, _version_after_timeout(metadata), now_ms))
+        for metadata in ids
+        if metadata.pending is None
+        and metadata.current.state is TransactionState.ONGOING
+        and metadata.current.start_ms + metadata.current.timeout_ms < now_ms
+    ]
+
+
+def _version_after_timeout(metadata: TransactionMetadata) -> int:
+    """Returns the version to store.
+
+    With version 2 a later abort of the producer itself counts as a repetition, which returns the
+    new epoch, so that the producer can continue. The last epoch is reserved for fencing.
+    """
+    return 0 if metadata.current.exhausted else metadata.current.transaction_version
+
+
+def expired(ids: Iterable[TransactionMetadata], expiration_ms: int, now_ms: int) -> list[Planned]:
+    """Returns ids without an open transaction that were unused for `expiration_ms`."""
+    return [
+        (metadata, prepare_dead(metadata.current, now_ms))
+        for metadata in ids
+        if metadata.pending is None
+        and metadata.current.state.is_idle
+        and metadata.current.update_ms + expiration_ms <= now_ms
+    ]
+
+
+class ScanSchedule:
+    """The times of the two scans; the first ones are one interval after loading."""
+
+    __slots__ = ("_config", "next_abort_ms", "next_expiry_ms")
+
+    def __init__(self, config: TransactionConfig, now_ms: int) -> None:
+        self._config = config
+        self.next_abort_ms = now_ms + config.abort_scan_interval_ms
+        self.next_expiry_ms = now_ms + config.expiry_scan_interval_ms
+
+    @property
+    def wake_at_ms(self) -> int:
+        return min(self.next_abort_ms, self.next_expiry_ms)
+
+    def take_abort(self, now_ms: int) -> bool:
+        """Whether the abort scan is due; then sets the time of the next one."""
+        if now_ms < self.next_abort_ms:
+            return False
+        self.next_abort_ms = now_ms + self._config.abort_scan_interval_ms
+        return True
+
+    def take_expiry(self, now_ms: int) -> bool:
+        """Whether the expiry scan is due; then sets the time of the next one."""
+        if now_ms < self.next_expiry_ms:
+            return False
+        self.next_expiry_ms = now_ms + self._config.expiry_scan_interval_ms
+        return True
+
+
+def list_transactions(
+    ids: Iterable[TransactionMetadata], request: ListTransactions, now_ms: int
+) -> ListTransactionsReply:
+    """Lists the ids that match every filter.
+
+    Unknown state names are returned to the caller instead of being rejected.
+    """
+    try:
+        pattern = re.compile(request.transactional_id_pattern or "")
+    except re.error:
+        return ListTransactionsReply(ErrorCode.INVALID_REGULAR_EXPRESSION)
+    unknown = tuple(sorted(request.states - STATE_LABELS.keys()))
+    if request.states and len(unknown) == len(request.states):
+        return ListTransactionsReply(ErrorCode.NONE, unknown)
+    found = (
+        ListedTransaction(
+            metadata.transactional_id, metadata.current.producer_id, metadata.current.state
+        )
+        for metadata in ids
+        if _passes(metadata, request, pattern, now_ms)
+    )
+    return ListTransactionsReply(ErrorCode.NONE, unknown, tuple(found))
+
+
+def _passes(
+    metadata: TransactionMetadata, request: ListTransactions, pattern: re.Pattern[str], now_ms: int
+) -> bool:
+    current = metadata.current
+    if not metadata.persisted:
+        return False
+    if request.producer_ids and current.producer_id not in request.producer_ids:
+        return False
+    if request.states and current.state.label not in request.states:
+        return False
+    if request.duration_ms >= 0 and not 0 <= current.start_ms < now_ms - request.duration_ms:
+        return False
+    whole = request.transactional_id_pattern
+    return not whole or pattern.fullmatch(metadata.transactional_id) is not None
+
+
+def describe_transaction(
+    metadata: TransactionMetadata | None, transactional_id: str
+) -> DescribeTransactionReply:
+    """Describes the committed state of an id, without a pending change."""
+    if not transactional_id:
+        return DescribeTransactionReply(ErrorCode.INVALID_REQUEST, transactional_id)
+    if metadata is None or not metadata.persisted:
+        return DescribeTransactionReply(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, transactional_id)
+    current = metadata.current
+    return DescribeTransactionReply(
+        ErrorCode.NONE,
+        transactional_id,
+        current.state,
+        current.timeout_ms,
+        current.start_ms,
+        current.producer_id,
+        current.producer_epoch,
+        tuple(sorted(current.partitions)),
+    )

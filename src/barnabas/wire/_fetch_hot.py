@@ -6,7 +6,9 @@ broker executes per request. Both functions return None for any other request or
 an invalid one; the caller then uses the generated code, which decides about errors.
 
 Versions 12 to 18 have this layout if there are no tagged fields: flexible, topics by name (12) or
-by id, without the replica id from 15 on. Compiled by Cython as it stands; works uncompiled too.
+by id, without the replica id from 15 on. `single_fields` and `encode_read` are for a broker that
+serves such a request without message objects: they use the frame and plain values. Compiled by
+Cython as it stands; works uncompiled too.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from struct import Struct, error
 from typing import Any
 
 from barnabas.model.ids import ZERO_UUID, Uuid
+from barnabas.wire._request_start_hot import CLIENT_ID_AT
 from barnabas.wire.messages.fetch import (
     FetchableTopicResponse,
     FetchPartition,
@@ -29,6 +32,14 @@ from barnabas.wire.messages.fetch import (
     PartitionData,
 )
 from barnabas.wire.primitives import Part, new
+
+if cython.compiled:
+    from cython.cimports.barnabas.model._big_endian import put_i32, put_i64
+    from cython.cimports.barnabas.wire._request_start_hot import body_start
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+    from cython.cimports.libc.string import memcpy, memset
+else:
+    from barnabas.wire._request_start_hot import body_start
 
 COMPILED: bool = cython.compiled
 
@@ -141,6 +152,204 @@ def _topic(view: memoryview, pos: cython.Py_ssize_t, version: cython.int) -> Any
     topic.topic_id = topic_id
     topic.partitions = [partition]
     return topic
+
+
+_API_KEY = cython.declare(cython.int, 1)
+_VERSION_AT = cython.declare(cython.Py_ssize_t, 2)
+_CORRELATION_AT = cython.declare(cython.Py_ssize_t, 4)
+
+
+@cython.final
+@cython.cclass
+class SingleFetch:
+    """The fields of a request of a consumer for one partition; `topic` as it is encoded."""
+
+    __slots__ = (
+        "correlation_id",
+        "current_leader_epoch",
+        "fetch_offset",
+        "isolation_level",
+        "last_fetched_epoch",
+        "max_bytes",
+        "min_bytes",
+        "partition",
+        "partition_max_bytes",
+        "session_epoch",
+        "session_id",
+        "topic",
+        "version",
+    )
+
+    def __init__(self) -> None:
+        self.version = self.correlation_id = 0
+        self.min_bytes = self.max_bytes = self.partition_max_bytes = 0
+        self.isolation_level = self.session_id = self.session_epoch = 0
+        self.topic = b""
+        self.partition = 0
+        self.current_leader_epoch = self.last_fetched_epoch = -1
+        self.fetch_offset = 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _i32(data: bytearray, at: cython.Py_ssize_t) -> cython.longlong:
+    """Returns the number at a position; the caller has checked that its bytes exist."""
+    value: cython.longlong = (data[at] << 8) | data[at + 1]
+    value = (value << 16) | (data[at + 2] << 8) | data[at + 3]
+    return value - 0x100000000 if value >= 0x80000000 else value
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def _i64(data: bytearray, at: cython.Py_ssize_t) -> cython.longlong:
+    return _i32(data, at) * 0x100000000 + (_i32(data, at + 4) & 0xFFFFFFFF)
+
+
+def single_fields(frame: memoryview) -> SingleFetch | None:
+    """Returns the fields of a consumer's request for one partition, otherwise None."""
+    data = frame.obj
+    size: cython.Py_ssize_t = len(frame)
+    if type(data) is not bytearray or len(data) != size or size < CLIENT_ID_AT + 2:
+        return None
+    return _fields(data, size)
+
+
+@cython.cfunc
+def _fields(data: bytearray, size: cython.Py_ssize_t) -> Any:
+    version: cython.int = (data[_VERSION_AT] << 8) | data[_VERSION_AT + 1]
+    key: cython.int = (data[0] << 8) | data[1]
+    if key != _API_KEY or not FIRST_VERSION <= version <= _LAST_VERSION:
+        return None
+    pos: cython.Py_ssize_t = body_start(data, size)
+    if pos == 0:
+        return None
+    if version < _NO_REPLICA_ID_FROM:
+        if pos + _REPLICA_ID_BYTES > size or _i32(data, pos) != -1:
+            return None
+        pos += _REPLICA_ID_BYTES
+    topic: cython.Py_ssize_t = pos + _START_BYTES
+    if topic >= size or data[topic - 1] != _ONE:
+        return None
+    end: cython.Py_ssize_t = topic + _UUID_BYTES
+    if version < _IDS_FROM:
+        if not 1 < data[topic] < _LONG:
+            return None
+        end = topic + data[topic]
+    last: cython.Py_ssize_t = end + _PARTITION_BYTES
+    if last + _END_BYTES > size or not _is_plain(data, end, last):
+        return None
+    request: SingleFetch = SingleFetch()
+    request.version = version
+    request.topic = _copied(data, topic, end)
+    _read_numbers(request, data, pos, end)
+    return request
+
+
+@cython.cfunc
+def _is_plain(data: bytearray, end: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.bint:
+    """Whether there is one partition after the topic's `end`, and nothing uncommon."""
+    if data[end] != _ONE or data[last - 2] != 0 or data[last - 1] != 0:
+        return False
+    # No forgotten topics, no rack, no tags.
+    return data[last] == _EMPTY and data[last + 1] == _EMPTY and data[last + 2] == 0
+
+
+@cython.cfunc
+def _read_numbers(
+    request: SingleFetch, data: bytearray, start: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> None:
+    """Sets the numbers from `start`, where the maximum wait is, and after the topic's `end`."""
+    request.correlation_id = _i32(data, _CORRELATION_AT)
+    request.min_bytes = _i32(data, start + 4)
+    request.max_bytes = _i32(data, start + 8)
+    request.isolation_level = data[start + 12]
+    request.session_id = _i32(data, start + 13)
+    request.session_epoch = _i32(data, start + 17)
+    request.partition = _i32(data, end + 1)
+    request.current_leader_epoch = _i32(data, end + 5)
+    request.fetch_offset = _i64(data, end + 9)
+    request.last_fetched_epoch = _i32(data, end + 17)
+    request.partition_max_bytes = _i32(data, end + 29)
+
+
+@cython.cfunc
+def _copied(data: bytearray, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+    if cython.compiled:
+        return PyBytes_FromStringAndSize(cython.cast(cython.p_char, data) + start, end - start)
+    return bytes(data[start:end])
+
+
+def encode_read(
+    request: SingleFetch,
+    high_watermark: cython.longlong,
+    last_stable_offset: cython.longlong,
+    log_start_offset: cython.longlong,
+    records: bytes,
+) -> bytes:
+    """Returns the frame of a response with records, without a session."""
+    size: cython.Py_ssize_t = len(records)
+    if cython.compiled:
+        length: cython.Py_ssize_t = _uvarint_size(size + 1)
+        named: cython.Py_ssize_t = len(request.topic)
+        whole: cython.Py_ssize_t = 4 + _HEAD_BYTES + named + 36 + length + size + 3
+        frame: bytes = PyBytes_FromStringAndSize(cython.NULL, whole)
+        out: cython.p_uchar = cython.cast(cython.p_uchar, frame)
+        put_i32(out, 0, whole - 4)
+        put_i32(out, 4, request.correlation_id)
+        memset(out + 8, 0, 11)
+        out[19] = _ONE
+        memcpy(out + 20, cython.cast(cython.p_uchar, request.topic), named)
+        out += 20 + named
+        out[0] = _ONE
+        put_i32(out, 1, request.partition)
+        out[5] = out[6] = 0
+        put_i64(out, 7, high_watermark)
+        put_i64(out, 15, last_stable_offset)
+        put_i64(out, 23, log_start_offset)
+        out[31] = _EMPTY if request.isolation_level else 0
+        put_i32(out, 32, -1)
+        out += 36
+        _put_uvarint(out, size + 1)
+        memcpy(out + length, cython.cast(cython.p_uchar, records), size)
+        memset(out + length + size, 0, 3)
+        return frame
+    partition: bytes = _pack_partition(
+        _ONE,
+        request.partition,
+        0,
+        high_watermark,
+        last_stable_offset,
+        log_start_offset,
+        _EMPTY if request.isolation_level else 0,
+        -1,
+    )
+    body: bytes = request.topic + partition + _uvarint(size + 1)
+    rest: cython.Py_ssize_t = _HEAD_BYTES + len(body) + size + len(_NO_TAGS)
+    head: bytes = _pack_head(rest, request.correlation_id, 0, 0, 0, 0, _ONE)
+    return b"".join((head, body, records, _NO_TAGS))
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _uvarint_size(value: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    size: cython.Py_ssize_t = 1
+    while value >= _LONG:
+        value >>= 7
+        size += 1
+    return size
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _put_uvarint(out: cython.p_uchar, value: cython.Py_ssize_t) -> cython.void:
+    at: cython.Py_ssize_t = 0
+    while value >= _LONG:
+        out[at] = (value & 0x7F) | _LONG
+        value >>= 7
+        at += 1
+    out[at] = value
 
 
 def encode_single(

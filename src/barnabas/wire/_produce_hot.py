@@ -6,6 +6,8 @@ broker executes per request. The functions return None for any other request or 
 an invalid one; the caller then uses the generated code, which decides about errors.
 
 Versions 9 to 13 have this layout: flexible, with topics by name and, from version 13, by id.
+`single_fields` and `encode_appended` are for a broker that serves such a request without message
+objects: they use the frame and plain values.
 Compiled by Cython as it stands; works uncompiled too.
 """
 
@@ -28,6 +30,14 @@ from barnabas.wire.messages.produce import (
     TopicProduceResponse,
 )
 from barnabas.wire.primitives import new
+
+if cython.compiled:
+    from cython.cimports.barnabas.model._big_endian import put_i32, put_i64
+    from cython.cimports.barnabas.wire._request_start_hot import body_start
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+    from cython.cimports.libc.string import memcpy, memset
+else:
+    from barnabas.wire._request_start_hot import body_start
 
 COMPILED: bool = cython.compiled
 
@@ -54,6 +64,7 @@ _pack_head = Struct(">iiBB").pack
 _TAIL = Struct(">BihqqqBBBBiB")
 _pack_tail = _TAIL.pack
 _unpack_tail = _TAIL.unpack_from
+_SIZE_BYTES = cython.declare(cython.Py_ssize_t, 4)
 _HEAD_BYTES = cython.declare(cython.Py_ssize_t, 6)
 _TAIL_BYTES = cython.declare(cython.Py_ssize_t, 40)
 
@@ -141,6 +152,117 @@ def decode_single(
     request.timeout_ms = timeout_ms
     request.topic_data = [topic]
     return request
+
+
+_API_KEY = cython.declare(cython.int, 0)
+_VERSION_AT = cython.declare(cython.Py_ssize_t, 2)
+_CLIENT_ID_AT = cython.declare(cython.Py_ssize_t, 8)
+_CORRELATION_AT = cython.declare(cython.Py_ssize_t, 4)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def _u16(data: bytearray, at: cython.Py_ssize_t) -> cython.longlong:
+    return (data[at] << 8) | data[at + 1]
+
+
+def single_fields(frame: memoryview) -> tuple | None:
+    """Returns the fields of a request of one batch without a transaction, otherwise None.
+
+    The fields are version, correlation id, acks, the topic as it is encoded, the partition, and
+    begin and end of the batch in the frame.
+    """
+    data = frame.obj
+    size: cython.Py_ssize_t = len(frame)
+    if type(data) is not bytearray or len(data) != size or size < _CLIENT_ID_AT + 2:
+        return None
+    return _fields(data, size, frame)
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(-1, check=False)
+def _i32(data: bytearray, at: cython.Py_ssize_t) -> cython.longlong:
+    value: cython.longlong = (_u16(data, at) << 16) | _u16(data, at + 2)
+    return value - 0x100000000 if value >= 0x80000000 else value
+
+
+@cython.cfunc
+def _fields(data: bytearray, size: cython.Py_ssize_t, frame: memoryview) -> object:
+    version: cython.int = _u16(data, _VERSION_AT)
+    if _u16(data, 0) != _API_KEY or not FIRST_VERSION <= version <= LAST_VERSION:
+        return None
+    start: cython.Py_ssize_t = body_start(data, size)
+    if start == 0 or start + _START_BYTES + _PARTITION_BYTES + _TAG_SECTIONS > size:
+        return None
+    pos: cython.Py_ssize_t = start + _START_BYTES
+    if data[start] != 0 or data[pos - 1] != _ONE:
+        return None
+    end: cython.Py_ssize_t = _end_of_topic(frame, pos, size, version)
+    if end == 0 or end + _PARTITION_BYTES + _TAG_SECTIONS > size or data[end] != _ONE:
+        return None
+    begin: cython.Py_ssize_t = end + _PARTITION_BYTES - 1
+    length: cython.Py_ssize_t = 0
+    shift: cython.int = 0
+    more: cython.int = _LONG
+    while more >= _LONG:
+        if shift == 35 or begin >= size:
+            return None
+        more = data[begin]
+        length |= cython.cast(cython.Py_ssize_t, more & 0x7F) << shift
+        shift += 7
+        begin += 1
+    stop: cython.Py_ssize_t = begin + length - 1
+    if length == 0 or stop + _TAG_SECTIONS > size:
+        return None
+    if data[stop] or data[stop + 1] or data[stop + 2]:
+        return None
+    correlation_id: cython.longlong = _i32(data, _CORRELATION_AT)
+    acks: cython.int = _u16(data, start + 1)
+    if acks >= 0x8000:
+        acks -= 0x10000
+    index: cython.longlong = _i32(data, end + 1)
+    return version, correlation_id, acks, _copied(data, pos, end), index, begin, stop
+
+
+@cython.cfunc
+def _copied(data: bytearray, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> bytes:
+    if cython.compiled:
+        return PyBytes_FromStringAndSize(cython.cast(cython.p_char, data) + start, end - start)
+    return bytes(data[start:end])
+
+
+def encode_appended(
+    correlation_id: cython.int,
+    topic: bytes,
+    index: cython.int,
+    base_offset: cython.longlong,
+    log_start_offset: cython.longlong,
+) -> bytes:
+    """Returns the frame of the response to an append; `topic` is encoded as in the request."""
+    size: cython.Py_ssize_t = _HEAD_BYTES + len(topic) + _TAIL_BYTES
+    if cython.compiled:
+        at: cython.Py_ssize_t = _SIZE_BYTES + _HEAD_BYTES + len(topic)
+        frame: bytes = PyBytes_FromStringAndSize(cython.NULL, _SIZE_BYTES + size)
+        out: cython.p_uchar = cython.cast(cython.p_uchar, frame)
+        put_i32(out, 0, size)
+        put_i32(out, 4, correlation_id)
+        out[8] = 0
+        out[9] = _ONE
+        memcpy(out + 10, cython.cast(cython.p_uchar, topic), len(topic))
+        out[at] = _ONE
+        put_i32(out, at + 1, index)
+        out[at + 5] = out[at + 6] = 0
+        put_i64(out, at + 7, base_offset)
+        put_i64(out, at + 15, -1)
+        put_i64(out, at + 23, log_start_offset)
+        out[at + 31] = 1
+        memset(out + at + 32, 0, 8)
+        return frame
+    head: bytes = _pack_head(size, correlation_id, 0, _ONE)
+    tail: bytes = _pack_tail(_ONE, index, 0, base_offset, -1, log_start_offset, 1, 0, 0, 0, 0, 0)
+    return head + topic + tail
 
 
 def encode_single(

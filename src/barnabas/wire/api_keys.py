@@ -1,6 +1,15 @@
-"""Kafka's API keys: numbers and names of the request types."""
+"""Kafka's API keys: numbers and names of the request types, and the message classes of each.
+
+Message modules are imported on first use, so a process loads only the APIs that it uses.
+"""
 
 import enum
+from functools import cache
+from importlib import import_module
+
+from barnabas.model.errors import LocalError
+from barnabas.wire.message import Message
+from barnabas.wire.messages.index import MODULES
 
 
 class ApiKey(enum.IntEnum):
@@ -71,3 +80,24 @@ class ApiKey(enum.IntEnum):
     PUSH_TELEMETRY = 72
     LIST_CONFIG_RESOURCES = 74
     DESCRIBE_TOPIC_PARTITIONS = 75
+
+
+@cache
+def request_class(api_key: int) -> type[Message]:
+    """Returns the request class of an API; raises LocalError for an unknown key."""
+    return _load(api_key, 1)
+
+
+@cache
+def response_class(api_key: int) -> type[Message]:
+    """Returns the response class of an API; raises LocalError for an unknown key."""
+    return _load(api_key, 2)
+
+
+def _load(api_key: int, position: int) -> type[Message]:
+    names = MODULES.get(api_key)
+    if names is None:
+        raise LocalError(f"no messages for API key {api_key}")
+    module = import_module(f"barnabas.wire.messages.{names[0]}")
+    loaded: type[Message] = getattr(module, names[position])
+    return loaded

@@ -19,6 +19,7 @@ from barnabas.wire.messages.index import FLEXIBLE_FROM
 from barnabas.wire.primitives import Part, overrun, skip_tags
 
 _REQUEST = Struct(">hhi")
+_FRAME = Struct(">ihhi")
 _CLIENT_ID = Struct(">hhih")
 _LENGTH = Struct(">h")
 _CORRELATION = Struct(">i")
@@ -51,7 +52,7 @@ class RequestHeader:
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         return (
@@ -111,10 +112,15 @@ def _decode_short_header(view: memoryview) -> tuple[RequestHeader, int]:
 
 def decode_response_header(view: memoryview, api_key: int, version: int) -> tuple[int, int]:
     """Returns the correlation id and the position of the body in a frame without its size."""
+    return read_response_header(view, response_header_version(api_key, version))
+
+
+def read_response_header(view: memoryview, header_version: int) -> tuple[int, int]:
+    """Does the same as `decode_response_header` for a known version of the header."""
     try:
         (correlation_id,) = _CORRELATION.unpack_from(view)
         pos = _CORRELATION.size
-        if response_header_version(api_key, version):
+        if header_version:
             pos = pos + 1 if view[pos] == _NO_TAGS else skip_tags(view, pos, len(view))
     except (error, IndexError) as problem:
         raise ProtocolError(f"response header: {problem}") from problem
@@ -124,23 +130,42 @@ def decode_response_header(view: memoryview, api_key: int, version: int) -> tupl
 def encode_request(header: RequestHeader, message: Message) -> list[Part]:
     """Returns the frame of a request, encoded in the version of the header."""
     parts = message.encode(header.api_version)
-    version = request_header_version(header.api_key, header.api_version)
+    end = request_header_end(header.api_key, header.api_version, header.client_id)
+    return frame_request(header.api_key, header.api_version, header.correlation_id, end, parts)
+
+
+def request_header_end(api_key: int, version: int, client_id: str | None) -> bytes:
+    """Returns the part of a request header that follows the correlation id.
+
+    Raises LocalError if the client id cannot be encoded.
+    """
+    header_version = request_header_version(api_key, version)
+    if header_version == 0:
+        return b""
+    tags = b"\0" if header_version == 2 else b""
+    if client_id is None:
+        return _LENGTH.pack(-1) + tags
     try:
-        head = _request_head(header, version)
-        return _framed(head, parts)
+        name = client_id.encode()
+        return _LENGTH.pack(len(name)) + name + tags
     except (error, AttributeError, UnicodeEncodeError) as problem:
+        raise LocalError(f"the client id {client_id!r} cannot be encoded: {problem}") from problem
+
+
+def frame_request(
+    api_key: int, version: int, correlation_id: int, header_end: bytes, body: list[Part]
+) -> list[Part]:
+    """Returns the frame of a request with this header and body.
+
+    Raises LocalError if a number does not fit into its field.
+    """
+    size = _REQUEST_BYTES + len(header_end) + sum(map(len, body))
+    try:
+        head = _FRAME.pack(size, api_key, version, correlation_id) + header_end
+    except error as problem:
+        header = RequestHeader(api_key, version, correlation_id)
         raise LocalError(f"{header!r} cannot be encoded: {problem}") from problem
-
-
-def _request_head(header: RequestHeader, version: int) -> bytes:
-    key, api_version, correlation = header.api_key, header.api_version, header.correlation_id
-    if version == 0:
-        return _REQUEST.pack(key, api_version, correlation)
-    tags = b"\0" if version == 2 else b""
-    if header.client_id is None:
-        return _CLIENT_ID.pack(key, api_version, correlation, -1) + tags
-    name = header.client_id.encode()
-    return _CLIENT_ID.pack(key, api_version, correlation, len(name)) + name + tags
+    return _joined(head, body)
 
 
 def encode_response(
@@ -150,12 +175,11 @@ def encode_response(
     head = _CORRELATION.pack(correlation_id)
     if response_header_version(api_key, version):
         head += b"\0"
-    return _framed(head, message.encode(version))
+    parts = message.encode(version)
+    return _joined(_SIZE.pack(len(head) + sum(map(len, parts))) + head, parts)
 
 
-def _framed(head: bytes, parts: list[Part]) -> list[Part]:
-    size = len(head) + sum(map(len, parts))
+def _joined(head: bytes, parts: list[Part]) -> list[Part]:
+    """Returns the parts with `head` before them."""
     first = parts[0] if parts else b""
-    if isinstance(first, bytearray):
-        return [_SIZE.pack(size) + head + first, *parts[1:]]
-    return [_SIZE.pack(size) + head, *parts]
+    return [head + first, *parts[1:]] if isinstance(first, bytearray) else [head, *parts]

@@ -7,7 +7,7 @@ field raises LocalError that names the field.
 
 import struct
 from collections.abc import Callable, Mapping, Sized
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from barnabas.model.errors import LocalError, ProtocolError
 from barnabas.wire.primitives import MAX_STRING, Part
@@ -56,7 +56,7 @@ class WireStruct:
             return NotImplemented
         return all(getattr(self, spec[0]) == getattr(other, spec[0]) for spec in self.FIELDS)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{spec[0]}={getattr(self, spec[0])!r}" for spec in self.FIELDS)
@@ -106,6 +106,16 @@ class Message(WireStruct):
         except ProtocolError as error:
             raise type(error)(f"{cls.__name__} v{version}: {error}") from None
         return message
+
+
+ResponseT = TypeVar("ResponseT", bound=Message)
+ResponseT_co = TypeVar("ResponseT_co", bound=Message, covariant=True)
+
+
+class Request(Message, Generic[ResponseT_co]):
+    """A request whose response has a known class, so that `send(request)` has a known type."""
+
+    __slots__ = ()
 
 
 def _explain_misfit(message: Message, version: int, error: Exception) -> LocalError:

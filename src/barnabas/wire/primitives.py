@@ -104,7 +104,7 @@ def read_long_string_length(buf: memoryview, pos: int) -> tuple[int, int]:
     """Reads length + 1 of a string from several bytes; the first byte is just before `pos`."""
     value, pos = read_uvarint(buf, pos - 1)
     if value > MAX_STRING + 1:
-        raise ProtocolError(f"string of {value - 1} bytes at {pos}")
+        raise ProtocolError(f"string of {value - 1} bytes at {pos}, the maximum is {MAX_STRING}")
     return value, pos
 
 

@@ -142,7 +142,7 @@ class EmbeddedTree:
         self.watches.take_all()
         if alive:
             await self._store.write(self._session_id, None)
-        self._tell(SessionState.CLOSED)
+        self._notify(SessionState.CLOSED)
 
     def suspend(self) -> None:
         """Cuts the connection: the session continues, but its owner cannot determine that."""
@@ -182,9 +182,9 @@ class EmbeddedTree:
 
     def _become(self, state: SessionState) -> None:
         self._state = state
-        self._tell(state)
+        self._notify(state)
 
-    def _tell(self, state: SessionState) -> None:
+    def _notify(self, state: SessionState) -> None:
         loop = asyncio.get_running_loop()
         for listener in self._listeners:
             loop.call_soon(listener, state)

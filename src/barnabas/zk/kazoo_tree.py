@@ -217,6 +217,8 @@ class KazooTree:
             try:
                 return await self._send(ops)
             except ConnectionLossError:
+                # The servers may have applied the write. A blind repetition would then fail at its
+                # own effect: a node that exists, a version that has increased.
                 outcome = await outcome_of(self, ops)
                 if outcome is WriteOutcome.APPLIED:
                     return await results_of(self, ops)
@@ -236,10 +238,10 @@ class KazooTree:
         for op in ops:
             add_op(transaction, op, acl_of(op.path, self._security))
         async with self._in_flight:
-            answer = await self._result(transaction.commit_async(), ops[0].path)
-        return multi_results(ops, answer)
+            results = await self._result(transaction.commit_async(), ops[0].path)
+        return multi_results(ops, results)
 
-    async def _read(self, start: Callable[[], Any], path: str) -> Any:
+    async def _read(self, start: Callable[[], object], path: str) -> Any:
         """Repeats a read when the connection fails: a read has no side effects."""
         for _ in range(_ATTEMPTS):
             await self._until_connected()
@@ -259,11 +261,11 @@ class KazooTree:
         if self._state is not SessionState.CONNECTED:
             raise SessionLostError(f"session {self._session_id:#x} has ended")
 
-    async def _result(self, answer: Any, path: str) -> Any:
+    async def _result(self, pending: Any, path: str) -> Any:
         """Waits for the result of a kazoo call, which one of its threads provides."""
         started_ns = perf_counter_ns()
         future: asyncio.Future[Any] = self._loop.create_future()
-        answer.rawlink(lambda done: self._call_soon(_transfer, done, future))
+        pending.rawlink(lambda done: self._call_soon(_transfer, done, future))
         try:
             return await future
         except kazoo_errors.KazooException as error:
@@ -388,7 +390,7 @@ def acl_of(path: str, security: ZooKeeperSecurity) -> list[ACL] | None:
     return [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
 
 
-class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]
+class TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo is untyped
     """kazoo's threads, with TLS connections that are closed if they cannot be established."""
 
     def __init__(self, security: ZooKeeperSecurity) -> None:

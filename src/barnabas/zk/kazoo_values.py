@@ -117,7 +117,7 @@ def _is_cause(result: object) -> bool:
     return isinstance(result, Exception) and not isinstance(result, bystander)
 
 
-def _op_result(result: Any) -> OpResult:
+def _op_result(result: object) -> OpResult:
     if isinstance(result, str):
         return result
     return None if result is True else stat_of(result)

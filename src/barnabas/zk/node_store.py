@@ -56,6 +56,7 @@ class StoredNode(NamedTuple):
             self.num_children,
             self.ctime_ms,
             self.mtime_ms,
+            cversion=2 * self.created - self.num_children,
         )
 
 

@@ -1,6 +1,6 @@
 """Kafka's paths in the metadata tree, relative to the chroot.
 
-Names that users choose are checked (`model.topic_names`) or sanitised (`sanitize`) before they
+Names that users choose are checked (`model.ids`) or sanitised (`sanitize`) before they
 become part of a path.
 """
 
@@ -32,7 +32,7 @@ LOG_DIR_EVENT_PREFIX = "/log_dir_event_notification/log_dir_event_"
 LATEST_PRODUCER_ID_BLOCK = "/latest_producer_id_block"
 CONSUMERS = "/consumers"
 DECOY_SECRET = "/barnabas/scram_decoy_secret"
-"""Not one of Kafka's: the key of the SCRAM answers for unknown users, the same on all brokers."""
+"""Not one of Kafka's paths. All brokers derive the SCRAM salts of unknown users from this key."""
 
 ACLS = "/kafka-acl"
 ACL_CHANGES = "/kafka-acl-changes"
@@ -57,7 +57,7 @@ PERSISTENT_ROOTS = (
     LOG_DIR_EVENTS,
     *(f"/config/{kind}" for kind in CONFIG_KINDS),
 )
-"""What every broker makes sure of when it starts."""
+"""Nodes that every broker creates at its start if they do not exist."""
 
 
 def broker(broker_id: int) -> str:

@@ -92,6 +92,8 @@ async def _outcome_of_set(tree: MetadataTree, op: SetOp) -> WriteOutcome:
         return WriteOutcome.APPLIED if data == op.data else WriteOutcome.NOT_APPLIED
     if stat.version == op.version:
         return WriteOutcome.NOT_APPLIED
+    # One write followed the expected version. With other data it is a write of another session,
+    # which made this one fail.
     if stat.version == op.version + 1:
         return WriteOutcome.APPLIED if data == op.data else WriteOutcome.NOT_APPLIED
     return WriteOutcome.UNKNOWN

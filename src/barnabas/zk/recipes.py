@@ -1,8 +1,9 @@
 """Recipes on the metadata tree: claiming an ephemeral node, and notifications of changes.
 
 Ephemeral nodes: a process that lost its session, or was restarted, can find its own old node, which
-exists until the old session expires. A broker that treats it as current believes that it is
-registered (KAFKA-1387, KAFKA-7165); one that waits for its deletion without a limit hangs.
+exists until the old session expires. A broker that treats this node as current loses its
+registration when the node expires (KAFKA-1387, KAFKA-7165); a broker that waits for its deletion
+without a limit hangs. Such a node is deleted only if no other process has created it again.
 
 Notifications: a writer creates a sequential node below a root such as /config/changes, in the same
 multi as the change. The data of the node name the entity to read again. Each broker applies the
@@ -18,13 +19,19 @@ from collections.abc import Awaitable, Callable, Collection
 from barnabas.model.errors import BarnabasError
 from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import (
+    CreateOp,
+    DeleteOp,
     MetadataTree,
+    MultiError,
+    NodeError,
     NodeExistsError,
     NoNodeError,
+    Op,
     Stat,
     TreeError,
     Watch,
     WatchEvent,
+    parent_of,
 )
 
 
@@ -44,6 +51,8 @@ async def claim_ephemeral(
     loop = asyncio.get_running_loop()
     deadline = loop.time() + wait_s
     while True:
+        # The node may exist although this session created it: the response to the first attempt was
+        # lost and the client repeated the request. The owner decides, not the error.
         with contextlib.suppress(NodeExistsError):
             await tree.create(path, data, ephemeral=True)
         gone = asyncio.Event()
@@ -54,10 +63,43 @@ async def claim_ephemeral(
             found, _ = await tree.get(path)
             return stat if found == data else await tree.set(path, data)
         if stat.ephemeral_owner in former_sessions:
-            with contextlib.suppress(NoNodeError):
-                await tree.delete(path, stat.version)
+            await delete_ephemeral(tree, path, former_sessions)
         elif not await _happens_before(gone, deadline - loop.time()):
             raise NodeExistsError(path)
+
+
+_CHECK = "barnabas-check-"
+
+
+async def delete_ephemeral(tree: MetadataTree, path: str, owners: Collection[int]) -> bool:
+    """Deletes an ephemeral node of these sessions; returns False if another session owns it.
+
+    The version of the node is not a sufficient condition: the session may expire meanwhile, and the
+    node that another process then creates has version 0, too. The tree has no condition on the
+    owner. But each node that is created below a parent increases the number of the next sequential
+    node there. So the same multi creates a sequential node and deletes it by the name that it has
+    if no node was created since the numbers were read; otherwise the multi fails.
+    """
+    root = parent_of(path)
+    check = f"{root.rstrip('/')}/{_CHECK}"
+    while True:
+        parent, stat = await tree.exists(root), await tree.exists(path)
+        if parent is None or stat is None:
+            return True
+        if stat.ephemeral_owner not in owners:
+            return False
+        ops: list[Op] = [
+            CreateOp(check, ephemeral=True, sequential=True),
+            DeleteOp(f"{check}{parent.next_sequence:010d}"),
+            DeleteOp(path, stat.version),
+        ]
+        try:
+            await tree.multi(ops)
+        except MultiError as error:
+            if not isinstance(error.cause, NodeError):
+                raise error.cause from None
+        else:
+            return True
 
 
 def _setter(event: asyncio.Event) -> Watch:

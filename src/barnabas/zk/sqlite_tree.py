@@ -67,6 +67,7 @@ class SqliteJournal:
 
     def _open(self) -> int:
         execute = self._db.execute
+        # A second process fails at once instead of changing the tree behind this one.
         execute("PRAGMA locking_mode=EXCLUSIVE")
         execute("PRAGMA journal_mode=WAL")
         execute("PRAGMA synchronous=FULL")
@@ -139,7 +140,7 @@ def _restrict(path: Path) -> None:
 
 _log = logging.getLogger(__name__)
 
-_Answer = asyncio.Future[list[OpResult]]
+_WriteResult = asyncio.Future[list[OpResult]]
 
 
 @dataclass(slots=True)
@@ -148,7 +149,7 @@ class _Write:
 
     session_id: int
     ops: Sequence[Op] | None
-    answer: _Answer
+    result: _WriteResult
 
 
 class EmbeddedStore:
@@ -166,6 +167,8 @@ class EmbeddedStore:
         if self._journal is not None:
             self._nodes.load(self._journal.rows())
             generation = self._journal.generation
+        # As ZooKeeper's epoch in the upper half: ids never repeat, although the counter in the
+        # lower half is not stored.
         self._zxid = generation << 32
         self._next_session_id = (generation << 32) + 1
         self._sessions: dict[int, EmbeddedTree] = {}
@@ -180,6 +183,7 @@ class EmbeddedStore:
         """End all sessions and close the file."""
         for session in list(self._sessions.values()):
             await session.close()
+        # The end of a session deletes its ephemeral nodes, which the writer still has to store.
         if self._writer is not None:
             await self._writer
         if self._journal is not None and self._worker is not None:
@@ -203,11 +207,11 @@ class EmbeddedStore:
         The writer task does the work, so memory and disk stay equal if the caller is cancelled.
         """
         loop = asyncio.get_running_loop()
-        answer: _Answer = loop.create_future()
-        self._queue.append(_Write(session_id, ops, answer))
+        result: _WriteResult = loop.create_future()
+        self._queue.append(_Write(session_id, ops, result))
         if self._writer is None:
             self._writer = loop.create_task(self._drain())
-        return await answer
+        return await result
 
     async def _drain(self) -> None:
         try:
@@ -218,19 +222,22 @@ class EmbeddedStore:
             self._writer = None
 
     async def _process(self, batch: list[_Write]) -> None:
+        # One transaction of SQLite for all writes that were queued during the previous one: the
+        # sync dominates its cost.
         staged = StagedTree(self._nodes)
-        outcomes = [(write.answer, self._stage(staged, write)) for write in batch]
+        outcomes = [(write.result, self._stage(staged, write)) for write in batch]
         try:
             await self._make_durable(staged)
         except sqlite3.Error as error:
             _log.error("the metadata tree could not be written: %s", error)
             failure = ConnectionLossError(f"the metadata tree could not be written: {error}")
-            outcomes = [(write.answer, failure if write.ops else []) for write in batch]
+            outcomes = [(write.result, failure if write.ops else []) for write in batch]
             staged = self._stage_ends_alone(batch)
+        # Readers and watches get a change only after it is durable.
         staged.commit_to(self._nodes)
         self._fire(staged)
-        for answer, outcome in outcomes:
-            _resolve(answer, outcome)
+        for result, outcome in outcomes:
+            _resolve(result, outcome)
 
     def _stage(self, staged: StagedTree, write: _Write) -> list[OpResult] | Exception:
         self._zxid += 1
@@ -274,10 +281,10 @@ class EmbeddedStore:
                 deliver(session.watches.take(kind, path))
 
 
-def _resolve(answer: _Answer, outcome: list[OpResult] | Exception) -> None:
-    if answer.done():
+def _resolve(result: _WriteResult, outcome: list[OpResult] | Exception) -> None:
+    if result.done():
         return
     if isinstance(outcome, Exception):
-        answer.set_exception(outcome)
+        result.set_exception(outcome)
     else:
-        answer.set_result(outcome)
+        result.set_result(outcome)

@@ -136,7 +136,8 @@ SessionListener = Callable[[SessionState], None]
 class Stat:
     """A node's bookkeeping. `ephemeral_owner` is 0 for persistent nodes.
 
-    The last three are for ZooKeeper's shell; the embedded tree does not have them.
+    `cversion` counts the creations and deletions of children. `pzxid` and `acl_version` are for
+    ZooKeeper's shell; the embedded tree does not have them.
     """
 
     czxid: int
@@ -149,6 +150,11 @@ class Stat:
     pzxid: int = 0
     cversion: int = 0
     acl_version: int = 0
+
+    @property
+    def next_sequence(self) -> int:
+        """Number of the next sequential child: how many children were created so far."""
+        return (self.cversion + self.num_children) // 2
 
 
 @dataclass(frozen=True, slots=True)

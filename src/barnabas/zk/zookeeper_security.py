@@ -38,7 +38,7 @@ class ZooKeeperSecurity:
         """
         username, password = value("zookeeper.username"), value("zookeeper.password")
         if (username is None) is not (password is None):
-            raise ConfigError("zookeeper.username and zookeeper.password need each other")
+            raise ConfigError("zookeeper.username and zookeeper.password must be set together")
         tls = value("zookeeper.ssl.client.enable")
         key_file = value("zookeeper.ssl.keystore.location") if tls else None
         return cls(

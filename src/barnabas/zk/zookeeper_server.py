@@ -166,10 +166,10 @@ class ZooKeeperServer:
         """Whether the server has a quorum: only then its response to `srvr` contains a mode."""
         try:
             async with asyncio.timeout(1.0):
-                answer = await _four_letter_word(self._config.host, self._port, b"srvr")
+                response = await _four_letter_word(self._config.host, self._port, b"srvr")
         except (OSError, TimeoutError):
             return False
-        return b"Mode:" in answer
+        return b"Mode:" in response
 
     def _raise_if_dead(self) -> None:
         code = None if self._process is None else self._process.poll()

@@ -51,7 +51,7 @@ async def test_quotas_are_set_and_removed(api, topic_name):
     assert (status, body["code"]) == (400, "INVALID_REQUEST")
 
 
-async def test_a_cluster_without_an_authorizer_says_so(api):
+async def test_a_cluster_without_an_authorizer_reports_it(api):
     status, body = await api("GET", "/cluster/access")
     assert (status, body["authorizer"], body["acls"]) == (200, False, [])
 

@@ -6,7 +6,7 @@ import pytest
 
 from barnabas import Producer
 from barnabas.console.api_client import ApiClient
-from barnabas.console.security.identity import Principal, Role
+from barnabas.console.security.identity import ConsoleUser, Role
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def letters(broker, topic_name, admin):
 
 
 async def resend(application, dead, offsets, **more):
-    client = ApiClient(application, lambda: Principal("tester", Role.ADMIN))
+    client = ApiClient(application, lambda: ConsoleUser("tester", Role.ADMIN))
     body = {"letters": [{"partition": 0, "offset": at} for at in offsets], **more}
     body.setdefault("per_second", 1000)
     path = f"/dead-letters/{dead}/resend"

@@ -1,7 +1,9 @@
-"""The console as a process: memory, Ctrl-C, and what it prints about wrong options."""
+"""The console as a process: memory, Ctrl-C, and messages about wrong options."""
 
+import json
 import signal
 import sys
+import urllib.error
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,21 @@ def test_memory_port_and_ctrl_c(broker, capsys):
     assert running.errors == ""
 
 
+def test_a_method_that_a_path_does_not_have_is_answered_by_the_api(broker):
+    """The pages of the console, which serve all other paths, return HTML."""
+    running = ConsoleProcess(broker.bootstrap_servers)
+    try:
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            running.api("PUT", "/topics")
+        with refused.value as response:
+            body = json.load(response)
+        assert (response.status, body["code"]) == (405, "METHOD_NOT_ALLOWED")
+        assert response.headers["allow"] == "GET, POST"
+        assert body["message"] == "/api/v1/topics does not accept PUT, only GET, POST"
+    finally:
+        running.stop()
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [
@@ -50,7 +67,7 @@ def test_memory_port_and_ctrl_c(broker, capsys):
         (["--metrics-url", "ftp://localhost"], "--metrics-url"),
     ],
 )
-def test_wrong_options_are_refused_in_one_line(options, text, capsys):
+def test_wrong_options_are_rejected_in_one_line(options, text, capsys):
     assert main(["console", "-b", "localhost:1", "--port", "0", *options]) in (1, 2)
     error = capsys.readouterr().err
     assert text in error

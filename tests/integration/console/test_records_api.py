@@ -8,7 +8,7 @@ import pytest
 
 from barnabas import Producer
 from barnabas.console.api_client import ApiClient
-from barnabas.console.security.identity import Principal, Role
+from barnabas.console.security.identity import ConsoleUser, Role
 
 HOSTILE = [
     b"<script>alert(1)</script>",
@@ -34,12 +34,12 @@ def produce(broker, topic_name, admin):
 
 
 async def events(api, path):
-    client = ApiClient(api.application, lambda: Principal("tester", Role.ADMIN))
+    client = ApiClient(api.application, lambda: ConsoleUser("tester", Role.ADMIN))
     return [event async for event in client.events(path)]
 
 
 async def content(api, path):
-    client = ApiClient(api.application, lambda: Principal("tester", Role.ADMIN))
+    client = ApiClient(api.application, lambda: ConsoleUser("tester", Role.ADMIN))
     async with client.stream("GET", path) as response:
         return await response.aread(), response.headers
 
@@ -175,7 +175,7 @@ async def test_a_mistake_in_a_search_is_an_error_of_the_request(api, produce, to
 
 
 async def test_records_are_produced_and_the_tail_shows_them(api, produce, topic_name):
-    client = ApiClient(api.application, lambda: Principal("tester", Role.ADMIN))
+    client = ApiClient(api.application, lambda: ConsoleUser("tester", Role.ADMIN))
     tail = client.events(f"/topics/{topic_name}/records/tail")
     assert await anext(tail) == {"items": [], "skipped": 0}
     body = {

@@ -1,5 +1,7 @@
 """The API of topics on a real broker."""
 
+from support.console.requests import call
+
 
 async def test_a_topic_is_created_and_listed(api, topic_name):
     status, body = await api("POST", "/topics", {"name": topic_name, "partitions": 2})
@@ -19,3 +21,12 @@ async def test_errors_have_a_code_and_a_message(api, topic_name):
     assert "partitons" in body["message"]
     status, body = await api("GET", "/nothing")
     assert (status, body["code"]) == (404, "NOT_FOUND")
+
+
+async def test_a_body_without_the_type_json(api):
+    """`curl -d '{…}'` without a header sends a form."""
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    path = "/api/v1/topics"
+    status, body, _ = await call(api.application, "POST", path, {"name": "x"}, headers=kind)
+    assert (status, body["code"]) == (422, "INVALID_REQUEST")
+    assert body["message"].endswith("; send the header Content-Type: application/json")

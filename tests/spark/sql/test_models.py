@@ -103,7 +103,7 @@ class World:
         engine.run(f"INSERT INTO {name} (ROWTIME, k, v, other) VALUES {values}")
 
     def produce(self, servers, name, made):
-        """Rows as somebody else writes them, with deletions."""
+        """Rows as another program writes them, with deletions."""
         with Producer(bootstrap_servers=servers) as producer:
             for row in made:
                 value = {"v": row.v, "other": row.other}
@@ -140,7 +140,7 @@ class World:
         return near_pairs(self.a[:1], self.b, 500, 300)
 
     def alone(self, side, place):
-        """Rows of a side that met nobody."""
+        """Rows of a side without a match."""
         met = {id(pair[place]) for pair in self.pairs}
         return [row for row in side if id(row) not in met]
 

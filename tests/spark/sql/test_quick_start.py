@@ -239,7 +239,7 @@ def test_explain(engine):
         ("CREATE STREAM s AS SELECT RANDOM() AS r, pageid FROM pageviews_enriched", "replayed"),
     ],
 )
-def test_refusals(engine, statement, reason):
+def test_rejections(engine, statement, reason):
     with pytest.raises(SqlError, match=reason):
         engine.run(statement)
 

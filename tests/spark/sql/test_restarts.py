@@ -145,7 +145,7 @@ class Program:
 
 
 def test_killed_in_the_middle(broker, spark, tmp_path):
-    """A program is killed while it counts; an engine that lives finishes the work."""
+    """A program is killed while it counts; a running engine completes the work."""
     from barnabas.streams.sql.engine.engine import Engine
 
     servers = broker.bootstrap_servers

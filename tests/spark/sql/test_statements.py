@@ -66,7 +66,7 @@ TABLES = ("st_sessions", "st_spent", "st_lived_in")
 
 @pytest.fixture(scope="module")
 def runs(engine_factory, broker):
-    """What the topics had after a run, and after another one with changes before it.
+    """Contents of the topics after a run, and after a second run with changes before it.
 
     Before the second run all queries but two are terminated.
     """

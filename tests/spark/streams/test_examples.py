@@ -34,7 +34,7 @@ def bench(own_broker, kafka_spark, tmp_path):
 
 @pytest.fixture
 def example(monkeypatch, tmp_path):
-    """An example as a module; what it writes beside itself goes to the test's directory."""
+    """An example as a module; it writes its files to the directory of the test."""
     monkeypatch.chdir(tmp_path)
     loaded = []
 

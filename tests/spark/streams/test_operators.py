@@ -173,7 +173,7 @@ def test_with_state(kafka_streams, orders, topic_name, kafka_spark):
 
 
 def check_bounded(bench, spark, totals, latest):
-    """The same definitions, asked once."""
+    """The same definitions as a bounded read."""
     assert output_schema(totals.node, spark).names[:2] == ("user", "n")
     found = read_bounded(latest.node, spark, bench.bootstrap_servers).collect()
     assert sorted((row.user, row.pieces) for row in found) == [("ann", 4), ("bob", 2)]

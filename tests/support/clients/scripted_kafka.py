@@ -9,6 +9,7 @@ import struct
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID
+from barnabas.wire.api_keys import request_class
 from barnabas.wire.headers import decode_request_header, encode_response
 from barnabas.wire.messages.api_versions import (
     ApiVersion,
@@ -27,7 +28,6 @@ from barnabas.wire.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from barnabas.wire.registry import request_class
 
 
 class ScriptedKafka:

@@ -134,7 +134,7 @@ class Node:
 
 
 class ControllerCluster:
-    """Nodes come and go; `wait` waits for what they come to.
+    """Brokers start and stop; `wait` waits for a condition.
 
     On an embedded tree of its own, unless `connect` opens sessions elsewhere.
     """

@@ -112,6 +112,17 @@ def fetch(replica, follower, offset, epoch=-1):
     )
 
 
+def proposing_leader():
+    """A leader that has proposed to remove follower 3, which has not fetched, from the ISR."""
+    replica = leader()
+    replica.append("a")
+    fetch(replica, 2, 1)
+    replica.clock.advance(101)
+    fetch(replica, 2, 1)
+    replica.partition.tick(replica.clock.monotonic_ms())
+    return replica
+
+
 def code_of(call, *args, **kwargs):
     """Returns the error code with which a call is rejected."""
     with pytest.raises(BrokerError) as caught:

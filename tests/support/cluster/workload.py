@@ -216,7 +216,7 @@ def _reordered(found):
 
 
 def replicas_differ(cluster, topic, partitions, timeout=60.0, brokers=None):
-    """Partitions whose replicas do not become equal byte for byte; looks at the files."""
+    """Partitions whose replicas do not become equal byte for byte; compares the files."""
     holders = [b for b in cluster.brokers.values() if brokers is None or b.broker_id in brokers]
     deadline = time.monotonic() + timeout
     while True:

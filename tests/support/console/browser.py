@@ -23,16 +23,19 @@ class Browser:
         self.base_url = base_url
 
     def wait(self, condition, seconds=WAIT_S):
-        from selenium.common.exceptions import StaleElementReferenceException
+        """Returns the first true result of `condition`, also if the page is replaced meanwhile."""
+        from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.ui import WebDriverWait
 
-        waiting = WebDriverWait(
-            self.driver,
-            seconds,
-            poll_frequency=0.05,
-            ignored_exceptions=(StaleElementReferenceException,),
-        )
-        return waiting.until(lambda _: condition())
+        def attempt(_):
+            try:
+                return condition()
+            except WebDriverException as error:
+                if _page_was_replaced(error):
+                    return None
+                raise
+
+        return WebDriverWait(self.driver, seconds, poll_frequency=0.05).until(attempt)
 
     def open(self, path):
         """Opens a page and waits until its contents are there."""
@@ -119,9 +122,8 @@ class Browser:
 
     def choose_file(self, path):
         """Gives a file to the upload element of the page."""
-        found = '//input[@type="file"]'
-        self.wait(lambda: self.driver.find_elements("xpath", found))
-        self.driver.find_elements("xpath", found)[-1].send_keys(str(path))
+        found = self.wait(lambda: self.driver.find_elements("xpath", '//input[@type="file"]'))
+        found[-1].send_keys(str(path))
 
     def downloads(self, directory):
         """Writes files that the page downloads to a directory."""
@@ -140,7 +142,10 @@ class Browser:
 
     @property
     def text(self):
-        return self.driver.find_element("css selector", "body").text
+        """The visible text of the page."""
+        # In a tuple, because an empty text is a result too.
+        (shown,) = self.wait(lambda: (self.driver.find_element("css selector", "body").text,))
+        return shown
 
     def shows(self, text, seconds=WAIT_S):
         """Waits until the page shows a text."""
@@ -155,6 +160,10 @@ class Browser:
         """Writes a screenshot of the whole page to build/console and returns its path."""
         PICTURES.mkdir(parents=True, exist_ok=True)
         path = PICTURES / f"{re.sub(r'[^a-z0-9-]', '-', name)}.png"
+        path.write_bytes(self.wait(self._screenshot))
+        return path
+
+    def _screenshot(self):
         size = "const page = document.documentElement; return [page.clientWidth, page.scrollHeight]"
         width, height = self.driver.execute_script(size)
         height = min(height, MAX_HEIGHT)
@@ -164,8 +173,7 @@ class Browser:
         self.driver.execute_script("scrollTo(0, 0)")
         shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {})
         self.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        path.write_bytes(base64.b64decode(shot["data"]))
-        return path
+        return base64.b64decode(shot["data"])
 
     def chart(self):
         """Returns the options of the first chart of the page, or None while it is not drawn."""
@@ -180,6 +188,25 @@ class Browser:
     def resize(self, size):
         self.driver.set_window_size(*size)
 
+    def fits(self):
+        """Waits until the page is not wider than the window; it is drawn again after a resize."""
+        from selenium.common.exceptions import TimeoutException
+
+        try:
+            self.wait(lambda: self.overflow() <= 0)
+        except TimeoutException:
+            wider = self.overflow()
+            raise AssertionError(f"the page is {wider} pixels wider than the window") from None
+
+    def has(self, selector, count=None):
+        """Waits until elements of a CSS selector are on the page: `count` of them, or any."""
+
+        def found():
+            number = len(self.driver.find_elements("css selector", selector))
+            return number == count if count is not None else number > 0
+
+        self.wait(found)
+
     def overflow(self):
         """Returns how many pixels the page is wider than the window."""
         return self.driver.execute_script(
@@ -193,6 +220,21 @@ class Browser:
             for entry in self.driver.get_log("browser")
             if entry["level"] == "SEVERE"
         ]
+
+
+def _page_was_replaced(error):
+    """Whether a command failed because the browser left the page while the command ran.
+
+    ChromeDriver has no error class of its own for all of these cases: a navigation between finding
+    an element and reading it is reported as an error of the inspector, with the code -32000.
+    """
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+
+    if isinstance(error, (NoSuchElementException, StaleElementReferenceException)):
+        return True
+    message = error.msg or ""
+    inspector = "unhandled inspector error" in message and '"code":-32000' in message
+    return inspector or "aborted by navigation" in message
 
 
 def _button_path(text):

@@ -11,11 +11,12 @@ import json
 import os
 import sys
 import threading
-import time
 from pathlib import Path
 
+from barnabas.broker import app
 from barnabas.cli.main import main
 from barnabas.runtime.clock import SystemClock
+from barnabas.storage import filesystem
 from barnabas.storage.filesystem import OsFile, OsFileSystem
 
 HEALTHY = {"errno": None, "below": "", "clock_ms": 0}
@@ -47,21 +48,29 @@ class Faults:
 
 
 def install(faults):
-    """Route writes and the wall clock of this process through `faults`."""
-    pwrite, usage = OsFile.pwrite, OsFileSystem.usage
+    """Route writes and the wall clock of this process through `faults`.
 
-    def failing_pwrite(self, data, position):
-        faults.check_write(self)
-        pwrite(self, data, position)
+    Subclasses, because compiled code calls methods of exactly `OsFile` and `SystemClock` directly.
+    """
+    usage = OsFileSystem.usage
+
+    class FaultyFile(OsFile):
+        def pwrite(self, data, position):
+            faults.check_write(self)
+            super().pwrite(data, position)
+
+    class ShiftedClock(SystemClock):
+        def now_ms(self):
+            return super().now_ms() + faults.now["clock_ms"]
 
     def full_usage(self, path):
         found = usage(self, path)
         full = faults.now["errno"] == errno.ENOSPC
         return found._replace(free_bytes=0) if full else found
 
-    OsFile.pwrite = failing_pwrite
+    filesystem.OsFile = FaultyFile
     OsFileSystem.usage = full_usage
-    SystemClock.now_ms = lambda _: time.time_ns() // 1_000_000 + faults.now["clock_ms"]
+    app.SystemClock = ShiftedClock
 
 
 def seen_file(control_file):

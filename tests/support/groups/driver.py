@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from barnabas.coordination.outcome import SetTimer
+from barnabas.coordination import SetTimer
 from barnabas.groups.coordinator import GroupCoordinatorShard
 from barnabas.groups.requests import (
     ConsumerGroupHeartbeatRequest,

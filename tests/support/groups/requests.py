@@ -44,7 +44,7 @@ def join_request(group="g", member_id="", *, instance=None, protocols=("range",)
 
 
 async def join(peer, group="g", member_id="", *, version=9, **fields):
-    """Join, asking for a member id first where the version wants it."""
+    """Join; request a member id first if the version requires it."""
     answer = await peer.call(join_request(group, member_id, **fields), version)
     if answer.error_code == 79:
         answer = await peer.call(join_request(group, answer.member_id, **fields), version)
@@ -95,7 +95,7 @@ async def commit(peer, topic, offset, *, group="g", partition=0, version=8, **fi
 
 
 async def committed(peer, topic, *, group="g", partition=0, version=7, **fields):
-    """The partition's answer; `topic_id` counts from version 10 on."""
+    """The response for the partition; `topic_id` is used from version 10."""
     topic_id = fields.pop("topic_id", ZERO_UUID)
     if version < 8:
         topics = [OffsetFetchRequestTopic(topic, [partition])]

@@ -79,7 +79,7 @@ class SimulatedMember:
     # Requests
 
     def _send(self, request, on_reply, timeout_ms, on_timeout):
-        """Handles the response or the timeout, whichever is first."""
+        """Handles the response, or the timeout if it is earlier."""
         attempt = self.attempt
         open_ = [True]
 

@@ -1,4 +1,4 @@
-"""A small HTTP server on this machine; the test gives a function that answers requests."""
+"""A small HTTP server on this machine; the test passes the function that handles requests."""
 
 import contextlib
 import json

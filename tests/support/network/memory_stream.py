@@ -70,6 +70,9 @@ class MemoryStream:
         self._moved()
         return sent
 
+    def send_bytes(self, data: bytes, /) -> int:
+        return self.send((data,), False)
+
     def send_file(self, part: FilePart, offset: int) -> int:
         rest = part.read()[offset:]
         return self.send([rest], more=False) if rest else 0

@@ -11,7 +11,7 @@ _MAX_BODY_BYTES = 10**7
 
 
 class OtlpCollector(ThreadingHTTPServer):
-    """Answers every POST with 200; `bodies` has the uncompressed bodies in order of arrival."""
+    """Responds to every POST with 200; `bodies` has the uncompressed bodies in order of arrival."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)

@@ -77,7 +77,7 @@ def _initialise(data, identity):
 
 
 def _which(command):
-    """The program behind a link: it looks for its files beside itself."""
+    """The program behind a link: it searches its files in its own directory."""
     return [os.path.realpath(shutil.which(command[0])), *command[1:]]
 
 

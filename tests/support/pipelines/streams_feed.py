@@ -43,7 +43,7 @@ def make_rounds(
 
 
 def feed_rounds(bench, topic, rounds, most):
-    """Each round is `most` records, half in each partition; what is missing is padding."""
+    """Each round has `most` records, half in each partition; missing ones are padding."""
     records = []
     for rows in rounds:
         lines = [[row for row in rows if partition_of(row.case) == n] for n in range(PARTITIONS)]

@@ -1,4 +1,4 @@
-"""The compiled and the pure record codecs side by side, so one suite judges both.
+"""The compiled and the pure record codecs, so that one suite tests both.
 
 `IMPLEMENTATIONS` holds a name for each; `use(name)` makes the `records` package run on it.
 "pure" is the .py run with Cython's own shadow module, "shim" without any Cython installed.
@@ -21,6 +21,7 @@ from barnabas import records
 
 PACKAGE = "barnabas.records"
 HOT = (
+    "_batch_header_hot",
     "_append_hot",
     "_columns_hot",
     "_batches_hot",
@@ -29,9 +30,10 @@ HOT = (
     "_rows_hot",
     "_validation_hot",
 )
-USERS = ("arrow", "builder", "reader", "record", "rewrite", "validation")
+USERS = ("arrow", "batch", "builder", "reader", "record", "rewrite", "validation")
 NAMES = {
     "_append_hot": ("RecordAppender",),
+    "_batch_header_hot": ("BatchHeader",),
     "_batches_hot": ("BatchPass",),
     "_columns_hot": ("ArrowColumns",),
     "_record_hot": ("Record",),

@@ -1,11 +1,12 @@
 """The invariants of replication, checked while the simulation runs.
 
-Told of every move of every partition, and called after each step of the loop:
+The simulation reports every change of every partition, and calls the checks after each step of the
+loop:
 
 - the leader that the tree names is a member of the in-sync set, which is never empty, and the
-  epochs there never go back;
+  epochs in the tree never decrease;
 - at most one broker leads, and acknowledges, in one leader epoch;
-- a leader's high watermark never goes back, and what was once below one never changes;
+- a leader's high watermark never decreases, and records below a high watermark never change;
 - an acknowledged record is in the log of every later leader.
 """
 

@@ -3,14 +3,24 @@
 import itertools
 from typing import Any
 
-from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
+from barnabas.coordination import CoordinatorOutcome, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.decisions import TransactionAppend
-from barnabas.transactions.metadata import Transition
-from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
-from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId
+from barnabas.transactions.metadata import (
+    Transition,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
+)
+from barnabas.transactions.requests import (
+    AddPartitions,
+    EndTxn,
+    InitProducerId,
+    TransactionConfig,
+    TransactionGuards,
+)
 from barnabas.transactions.shard import TransactionCoordinatorShard
 
 ID = "tx"

@@ -11,14 +11,12 @@ from typing import Any
 from support.transactions.partition import ModelPartition
 from support.transactions.world import Respond, World
 
-from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
+from barnabas.coordination import CoordinatorOutcome, SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.decisions import TransactionAppend
-from barnabas.transactions.metadata import TransactionState
-from barnabas.transactions.records import decode_key, decode_value
-from barnabas.transactions.requests import InitProducerIdReply
+from barnabas.transactions.metadata import TransactionState, decode_key, decode_value
+from barnabas.transactions.requests import InitProducerIdReply, TransactionConfig, TransactionGuards
 from barnabas.transactions.shard import TransactionCoordinatorShard
 
 RESTART_MS = 150

@@ -6,7 +6,7 @@ marker rules. Values are compared by identity of content: a value read twice is 
 
 from dataclasses import dataclass, field
 
-from barnabas.coordination.outcome import SendMarkers
+from barnabas.coordination import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.transactions.partition_leader import (

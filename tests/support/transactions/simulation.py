@@ -10,10 +10,8 @@ from support.transactions.producer import Journal, ProducerHost, ProducerProcess
 from support.transactions.world import World
 
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
-from barnabas.transactions.metadata import TransactionState, Transition
-from barnabas.transactions.records import encode_key, encode_value
-from barnabas.transactions.requests import ListTransactions
+from barnabas.transactions.metadata import TransactionState, Transition, encode_key, encode_value
+from barnabas.transactions.requests import ListTransactions, TransactionConfig, TransactionGuards
 
 TIMEOUT_MS = 1500
 ACTIVE_MS = 4_000

@@ -1,4 +1,4 @@
-"""Requests that are not what they claim: mutations of valid frames, by seed and number.
+"""Invalid requests: mutations of valid frames, by seed and number.
 
 `HostileFrames(seed).frame(number)` depends on its two numbers alone. The number is also the
 correlation id of the request, and the broker's log names correlation ids, so a frame that caused a
@@ -20,7 +20,7 @@ from support.wire import reference as wire_reference
 from support.wire.schemas import Case, all_cases, random_instance
 
 from barnabas.broker.handlers import HANDLERS
-from barnabas.wire.headers import RequestHeader, _request_head, request_header_version
+from barnabas.wire.headers import request_header_end
 
 TOPIC = "t"
 CLIENT_ID = "mutant"
@@ -112,8 +112,8 @@ class HostileFrames:
         body = bytes(encoded.data)
         for _ in range(rng.choice((0, 1, 1, 1, 1, 1, 2, 4))):
             body = _mutated(rng, body, encoded.marks)
-        header = RequestHeader(subject.api_key, subject.version, number, CLIENT_ID)
-        head = _request_head(header, request_header_version(subject.api_key, subject.version))
+        head = struct.pack(">hhi", subject.api_key, subject.version, number)
+        head += request_header_end(subject.api_key, subject.version, CLIENT_ID)
         if rng.random() < _HEADER_SHARE:
             head = mutations.replace_byte(rng, head)
         size = len(head) + len(body)

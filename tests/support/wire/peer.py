@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import struct
 
+from barnabas.wire.api_keys import response_class
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
-from barnabas.wire.registry import response_class
 
 
 class WirePeer:

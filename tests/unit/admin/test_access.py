@@ -164,6 +164,6 @@ async def test_a_password_does_not_travel(cluster, admin):
     assert (request.deletions[0].name, request.deletions[0].mechanism) == ("alice", 2)
 
 
-async def test_too_few_rounds_are_refused_here(admin):
+async def test_too_few_rounds_are_rejected_here(admin):
     with pytest.raises(LocalError, match="'alice': SCRAM iterations"):
         await admin.alter_scram_users([ScramPassword("alice", "secret", iterations=10)])

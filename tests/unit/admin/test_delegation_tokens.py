@@ -36,7 +36,7 @@ async def test_a_token_for_oneself_names_no_owner(cluster, admin):
     assert (request.owner_principal_name, request.max_lifetime_ms) == (None, -1)
 
 
-async def test_a_refusal_is_raised(cluster, admin):
+async def test_a_rejection_is_raised(cluster, admin):
     code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
     cluster.on(
         creating.CreateDelegationTokenRequest,

@@ -1,4 +1,4 @@
-"""Calls on many items: who is asked for which, what is asked again, and what each item gets."""
+"""Calls on many items: which broker gets which items, retries, and the result of each item."""
 
 import asyncio
 
@@ -53,7 +53,7 @@ async def test_only_what_is_open_is_asked_again(cluster, admin):
     assert results.errors["c"].code is ErrorCode.INVALID_PARTITIONS
 
 
-async def test_what_the_answer_leaves_out_is_an_error_of_that_item(cluster, admin):
+async def test_an_item_that_is_missing_in_the_response_is_an_error(cluster, admin):
     cluster.on(CreateTopicsRequest, created({"a": 0}))
     results = await admin.create_topics([NewTopic("a"), NewTopic("b")])
     assert "does not contain this item" in str(results.errors["b"])
@@ -119,7 +119,7 @@ async def test_a_partition_without_leader_is_waited_for(cluster, admin):
     assert results[TopicPartition("t", 0)].offset == 300
 
 
-async def test_an_unknown_partition_is_said_at_once_and_the_others_answered(cluster, admin):
+async def test_an_unknown_partition_is_reported_at_once_and_the_others_answered(cluster, admin):
     cluster.topics["t"] = [1]
     cluster.on(ListOffsetsRequest, listed)
     there, no_partition, no_topic = (
@@ -155,7 +155,7 @@ async def test_a_coordinator_that_moved_is_found_again(cluster, admin):
 
 
 async def test_questions_that_were_never_asked_leave_nothing_behind():
-    """A deadline may come after the answers of all brokers were awaited, before any was asked."""
+    """A deadline may pass after all requests were created and before any was sent."""
 
     async def ask(node, items):
         raise AssertionError("cancelled before it began")
@@ -166,7 +166,7 @@ async def test_questions_that_were_never_asked_leave_nothing_behind():
         await waiting
 
 
-async def test_a_broker_that_is_not_there_is_said_at_once(cluster, admin):
+async def test_a_broker_that_is_not_there_is_reported_at_once(cluster, admin):
     def answer(node, request):
         return DescribeConfigsResponse(
             results=[

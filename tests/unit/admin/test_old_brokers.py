@@ -1,4 +1,4 @@
-"""What an old broker would silently leave out is refused instead."""
+"""A feature that an old broker would silently ignore is rejected instead."""
 
 import pytest
 
@@ -75,7 +75,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("request_type", "response", "version", "call"), CASES)
-async def test_it_is_refused(cluster, admin, request_type, response, version, call):
+async def test_it_is_rejected(cluster, admin, request_type, response, version, call):
     cluster.topics["t"] = [1, 1]
     cluster.on(request_type, response)
     cluster.max_versions[request_type] = version

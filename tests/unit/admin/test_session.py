@@ -1,4 +1,4 @@
-"""Routing and retries of one request: who is asked, how often, and what the caller gets."""
+"""Routing and retries of one request: the brokers, the attempts, and the caller's result."""
 
 import asyncio
 
@@ -47,7 +47,7 @@ async def test_a_controller_that_died_is_found_again(cluster, admin):
     assert [node for node, _ in cluster.asked(CreateTopicsRequest)] == [2]
 
 
-async def test_nobody_there_is_said_in_time():
+async def test_a_call_without_a_broker_fails_in_time():
     async with AsyncAdmin(bootstrap_servers="127.0.0.1:1") as admin:
         began = asyncio.get_running_loop().time()
         with pytest.raises(DeadlineError, match=r"list topics: no broker.*refused"):
@@ -55,7 +55,7 @@ async def test_nobody_there_is_said_in_time():
         assert asyncio.get_running_loop().time() - began < 20
 
 
-async def test_no_answer_is_said_in_time(cluster, admin):
+async def test_no_answer_is_reported_in_time(cluster, admin):
     held = asyncio.Event()
 
     async def silent(reader, writer):

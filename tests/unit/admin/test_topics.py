@@ -1,4 +1,4 @@
-"""Topics on the wire: what is asked, and what comes of the answers."""
+"""Topics on the wire: the requests, and the results from the responses."""
 
 import pytest
 

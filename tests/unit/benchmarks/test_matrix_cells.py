@@ -1,4 +1,4 @@
-"""The declaration of the matrix: every axis is there, and every cell has a name of its own."""
+"""The declaration of the matrix: every axis exists, and cell names are unique."""
 
 import zlib
 from collections import Counter

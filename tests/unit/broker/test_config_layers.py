@@ -1,4 +1,4 @@
-"""ConfigLayers: which layer wins, and what is said about it."""
+"""ConfigLayers: precedence of the layers, and their description."""
 
 import pytest
 

@@ -43,7 +43,7 @@ async def world():
     await store.close()
 
 
-async def test_what_is_there_is_read_at_start(world):
+async def test_existing_settings_are_read_at_start(world):
     await world.admin.change_config("topics", "t", {"retention.ms": "5"})
     await world.admin.change_config("brokers", "1", {"num.partitions": "7"})
     await world.admin.change_config("brokers", "<default>", {"message.max.bytes": "9"})

@@ -6,7 +6,7 @@ from barnabas.broker.error_responses import error_response
 from barnabas.broker.handlers import HANDLERS
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import Uuid
-from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.api_keys import ApiKey, request_class
 from barnabas.wire.messages import delete_topics, fetch, offset_fetch, produce
 from barnabas.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -15,7 +15,6 @@ from barnabas.wire.messages.add_partitions_to_txn import (
 from barnabas.wire.messages.delete_groups import DeleteGroupsRequest
 from barnabas.wire.messages.find_coordinator import FindCoordinatorRequest
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
-from barnabas.wire.registry import request_class
 
 NOT_LEADER = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
@@ -94,7 +93,7 @@ def test_a_request_without_items_fails_as_a_whole():
     assert response.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
-def test_a_coordinator_error_is_said_on_every_level():
+def test_a_coordinator_error_is_reported_on_every_level():
     request = offset_fetch.OffsetFetchRequest(
         groups=[
             offset_fetch.OffsetFetchRequestGroup(

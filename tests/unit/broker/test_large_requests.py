@@ -13,13 +13,21 @@ import pytest
 
 from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
-from barnabas.broker.duplicate_elements import merge_duplicates, merge_fetch
 from barnabas.broker.handler import Handler
 from barnabas.broker.large_requests import LargeRequests
-from barnabas.broker.request_limits import ANSWERED_FACTOR, SPARE_ELEMENTS, element_limit
-from barnabas.broker.request_slices import SLICED
+from barnabas.broker.metrics.component_catalog import REQUEST_ERRORS
+from barnabas.broker.metrics.request_metrics import RequestMetrics
+from barnabas.broker.request_limits import (
+    ANSWERED_FACTOR,
+    SLICED,
+    SPARE_ELEMENTS,
+    element_limit,
+    merge_duplicates,
+    merge_fetch,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.net.refusal import Refusal
+from barnabas.runtime.metrics import Registry
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
 from barnabas.wire.messages.describe_groups import DescribeGroupsRequest
@@ -48,7 +56,7 @@ TOPICS = 12_000
 
 
 def far_above(api):
-    """Elements of a request that is closed instead of answered with an error."""
+    """Elements of a request whose connection is closed, without an error response."""
     return ANSWERED_FACTOR * element_limit(api, known_partitions=1) + 1
 
 
@@ -71,7 +79,13 @@ class World:
         metadata = SimpleNamespace(topics=lambda: ["t"], partitions=lambda _: {0: "state"})
         services = SimpleNamespace(api_versions=ApiVersionsResponses(handlers), metadata=metadata)
         self.version = version
-        self.dispatch = Dispatcher(handlers, services)
+        self._registry = Registry()
+        metrics = RequestMetrics(self._registry)
+        self.dispatch = Dispatcher(handlers, services, metrics=metrics)
+
+    def errors(self):
+        """The counted errors by API and error code."""
+        return dict(self._registry.find(REQUEST_ERRORS.prometheus_name).samples())
 
     async def call(self, request):
         header = RequestHeader(request.API_KEY, self.version, 7, "client")
@@ -123,6 +137,25 @@ async def test_the_settings_of_the_interpreter_stay_as_they_are():
     assert world.interpreter_settings == {(sys.getswitchinterval(), gc.isenabled())}
 
 
+async def test_errors_of_a_large_response_are_counted_once():
+    """Also those of several slices, and that of a request above its limit."""
+
+    def handle(_, request):
+        code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return MetadataResponse(
+            topics=[MetadataResponseTopic(code, t.name) for t in request.topics]
+        )
+
+    world = World(ApiKey.METADATA, 9, handle)
+    names = [f"topic-{number}" for number in range(TOPICS)]
+    await world.call(MetadataRequest([MetadataRequestTopic(name=name) for name in names]))
+    assert world.errors() == {("Metadata", "UNKNOWN_TOPIC_OR_PARTITION"): TOPICS}
+    world = World(ApiKey.PRODUCE, 9, lambda *_: pytest.fail("was served"))
+    above = element_limit(ApiKey.PRODUCE, 1) + 1
+    await world.call(produce_request(1, above))
+    assert world.errors() == {("Produce", "UNKNOWN_TOPIC_OR_PARTITION"): above}
+
+
 async def test_repeated_names_are_served_once():
     calls = []
 
@@ -150,7 +183,7 @@ async def test_a_fetch_that_repeats_a_partition_is_served_once():
     assert reply.ready
 
 
-async def test_a_fetch_of_far_more_partitions_than_there_are_is_refused():
+async def test_a_fetch_of_far_more_partitions_than_there_are_is_rejected():
     world = World(ApiKey.FETCH, 12, lambda *_: pytest.fail("was served"))
     partitions = [FetchPartition(number) for number in range(far_above(ApiKey.FETCH))]
     await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
@@ -158,7 +191,7 @@ async def test_a_fetch_of_far_more_partitions_than_there_are_is_refused():
 
 
 @pytest.mark.parametrize("topics", [far_above(ApiKey.OFFSET_COMMIT), 1])
-async def test_a_commit_of_far_more_partitions_than_there_are_is_refused(topics):
+async def test_a_commit_of_far_more_partitions_than_there_are_is_rejected(topics):
     world = World(ApiKey.OFFSET_COMMIT, 8, lambda *_: pytest.fail("was served"))
     each = far_above(ApiKey.OFFSET_COMMIT) // topics
     partitions = [OffsetCommitRequestPartition(number) for number in range(each if each > 1 else 0)]
@@ -211,6 +244,22 @@ def partitions_of(reply):
     return topic.partition_responses
 
 
+async def test_a_produce_to_500_partitions_is_served_in_slices():
+    """Its appends take some 40 ms together: other clients are served between the slices."""
+    served = []
+
+    def handle(_ctx, request):
+        (topic,) = request.topic_data
+        served.append(len(topic.partition_data))
+        answers = [PartitionProduceResponse(data.index) for data in topic.partition_data]
+        return ProduceResponse([TopicProduceResponse("t", partition_responses=answers)])
+
+    world = World(ApiKey.PRODUCE, 9, handle)
+    reply = await world.call(produce_request(-1, 500))
+    assert served == [100] * 5
+    assert [one.index for one in partitions_of(reply)] == list(range(500))
+
+
 async def test_slices_that_wait_are_answered_together():
     """A Produce waits for its followers; the slices after it are served meanwhile."""
     waiting = []
@@ -257,7 +306,7 @@ async def test_a_malformed_large_request_closes_its_connection():
     assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
 
 
-async def test_a_refused_request_leaves_no_reference_to_its_frame():
+async def test_a_rejected_request_leaves_no_reference_to_its_frame():
     world = World(ApiKey.METADATA, 9, lambda *_: pytest.fail("was served"))
     request = MetadataRequest([MetadataRequestTopic(name="")] * 500_000)
     header = RequestHeader(request.API_KEY, world.version, 7, "client")

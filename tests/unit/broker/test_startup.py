@@ -55,7 +55,7 @@ async def test_the_time_a_request_is_held_is_bounded():
     assert gate.held == 0
 
 
-async def test_a_broker_that_fails_to_start_refuses_held_requests():
+async def test_a_broker_that_fails_to_start_rejects_held_requests():
     gate = StartGate()
     held = asyncio.ensure_future(gate(context(ApiKey.FETCH), "request", echo))
     await asyncio.sleep(0)

@@ -122,3 +122,32 @@ def test_a_stop_flushes_every_log(run_flushes, monkeypatch):
     again.start()
     assert all(directory.clean for directory in again.dirs)
     assert [(log.log_end_offset, log.recovery_point) for log in again] == [(1, 1)] * 5
+
+
+def test_a_start_after_an_unclean_shutdown_logs_its_progress(caplog, monkeypatch):
+    caplog.set_level("INFO")
+    fs, clock = MemoryFileSystem(), VirtualClock()
+    manager = LogManager(fs, ["/one"], clock)
+    manager.start()
+    for number in range(3):
+        put_one(manager, number)
+    manager.dirs.release()
+    again = LogManager(fs, ["/one"], clock)
+    load = again._opener.load
+
+    def slow_load(*arguments):
+        clock.advance(6000)
+        return load(*arguments)
+
+    monkeypatch.setattr(again._opener, "load", slow_load)
+    caplog.clear()
+    again.start()
+    assert caplog.messages == [
+        "/one: recovering 3 logs after an unclean shutdown",
+        "/one: recovered 2 of 3 logs after an unclean shutdown",
+        "/one: recovered 3 logs in 18.0 s",
+    ]
+    again.shutdown()
+    caplog.clear()
+    LogManager(fs, ["/one"], clock).start()
+    assert caplog.messages == []

@@ -1,4 +1,4 @@
-"""Work that nobody waits for: its errors are told, its end is waited for."""
+"""Background work: its errors are logged, and a stop waits for its end."""
 
 import asyncio
 import logging

@@ -58,7 +58,7 @@ def test_add_list_and_remove(rules, capsys):
     assert rules.bindings == []
 
 
-def test_what_producers_and_consumers_need(rules):
+def test_the_acls_of_producers_and_consumers(rules):
     who = ("--allow-principal", "User:bob", "--topic", "orders")
     assert apache("--add", *who, "--producer") == 0
     assert {b.entry.operation.name for b in rules.bindings} == {"WRITE", "DESCRIBE", "CREATE"}

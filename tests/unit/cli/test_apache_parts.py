@@ -65,7 +65,7 @@ def test_offset_files(text):
 
 
 @pytest.mark.parametrize("text", ["t,0", "t,x,5", '{"x": 1}', "[1]"])
-def test_what_is_no_offset_file(text):
+def test_an_invalid_offset_file_is_rejected(text):
     with pytest.raises(ConfigError):
         parse_offsets_file(text)
 

@@ -1,4 +1,4 @@
-"""What the doctor says of a cluster that answers: controller, versions, replicas, clocks."""
+"""The report of the doctor about a reachable cluster: controller, versions, replicas, clocks."""
 
 import contextlib
 

@@ -1,13 +1,16 @@
-"""What a user may get wrong before a command has begun: one line that names the cause."""
+"""Mistakes of a user before a command starts: one line names the cause."""
 
 import errno
+import runpy
+import sys
 
 import pytest
 
-from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.options import read_input
 from barnabas.cli.main import guarded, main
 from barnabas.cli.servers.serving import startup_error
 from barnabas.model.errors import LocalError
+from barnabas.model.version import VERSION
 
 
 def test_a_level_that_is_none(monkeypatch, capsys):
@@ -52,6 +55,31 @@ def test_an_option_with_a_typo(capsys, command, flags, text):
     with pytest.raises(SystemExit) as ended:
         main([command, "--bootstrap-server", "localhost:1", *flags])
     assert ended.value.code == 1
+    assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("groups reset g --topic t --to-ofset 1", "unknown option --to-ofset; did you mean --to-o"),
+        ("broker server.properties", "required: --config; did you mean --config server.properties"),
+        ("configs describe --topic orders", "unknown option --topic"),
+        ("topics dump orders all.json", "arguments: all.json; did you mean --output all.json?"),
+        ("broker --confg x", "unknown option --confg; did you mean --config?"),
+        ("consume t -n -3", "argument -n/--count: '-3' is not a number of records"),
+        ("consume t --tail -1", "argument --tail: '-1' is not a number of records"),
+    ],
+)
+def test_a_mistake_is_named_before_a_missing_option(capsys, command, text):
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    assert ended.value.code == 2
+    assert text in capsys.readouterr().err
+
+
+def test_follow_with_an_end(capsys):
+    assert main(["consume", "t", "-o", ":end", "--follow", "-b", "localhost:1"]) == 2
+    text = "--follow and -o :end, which has an end, cannot be used together"
     assert text in capsys.readouterr().err
 
 
@@ -121,3 +149,11 @@ def test_a_module_that_is_no_extra_is_a_defect():
 
     with pytest.raises(ModuleNotFoundError):
         guarded("barnabas groups", work)
+
+
+def test_the_package_runs_with_dash_m(monkeypatch, capsys):
+    """`python -m barnabas` works where the script is not on PATH, as `python -m pip` does."""
+    monkeypatch.setattr(sys, "argv", ["barnabas", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("barnabas", run_name="__main__")
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"barnabas {VERSION}\n")

@@ -44,6 +44,6 @@ def test_words(word, start, stop):
 @pytest.mark.parametrize(
     "word", ["", ":", "x", "1:x", "x:1", "--5", "1.5", "@", "@x", "@12:99", "\u0661", "+", "-"]
 )
-def test_what_is_no_word(word):
+def test_an_unknown_word_is_rejected(word):
     with pytest.raises(ConfigError):
         parse_range(word, NOW)

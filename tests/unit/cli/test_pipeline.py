@@ -37,6 +37,11 @@ def test_check_reads_the_file_and_runs_nothing(tmp_path, capsys):
     assert f"{path}:3: sink.topics: is not a key here" in capsys.readouterr().err
 
 
+def test_a_directory_is_not_a_file(tmp_path, capsys):
+    assert main(["pipeline", "run", str(tmp_path), "-b", "localhost:1", "--check"]) == 2
+    assert capsys.readouterr().err == f"barnabas pipeline: {tmp_path}: is not a file\n"
+
+
 def test_list_and_status(state, capsys):
     assert main(["pipeline", "list", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == []

@@ -1,4 +1,4 @@
-"""Reassignments: what is proposed, what is throttled, moves between directories."""
+"""Reassignments: proposals, throttles, moves between directories."""
 
 import json
 from types import SimpleNamespace
@@ -82,7 +82,7 @@ def test_assignments_as_json():
         "x",
     ],
 )
-def test_what_is_no_plan(text):
+def test_an_invalid_plan_is_rejected(text):
     with pytest.raises(ConfigError):
         parse_plan(text)
 

@@ -1,56 +1,18 @@
-"""Records as text: printf, JSON and Apache's formatter."""
+"""Records as text: printf and Apache's formatter."""
 
 import struct
 
 import pytest
 
 from barnabas.cli.apache.message_formatters import MessageFormatter
-from barnabas.cli.record_io.record_formats import (
-    RecordFormat,
-    decode_bytes,
-    encode_bytes,
-    headers_of,
-    record_document,
-)
-from barnabas.model.errors import ConfigError, ProtocolError
+from barnabas.cli.record_io.record_formats import RecordFormat
+from barnabas.model.errors import ConfigError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record
 
 
 def record(value=b"v", key=b"k", headers=(), timestamp=5, kind=TimestampType.CREATE_TIME):
     return Record("t", 1, 7, timestamp, kind, key, value, headers)
-
-
-@pytest.mark.parametrize("data", [None, b"", b"text", "❄".encode(), bytes(range(256))])
-def test_bytes_survive_json(data):
-    assert decode_bytes(*encode_bytes(data)) == data
-
-
-@pytest.mark.parametrize("wrong", [(5, None), ("x", "hex"), ("*", "base64")])
-def test_bytes_that_json_cannot_have(wrong):
-    with pytest.raises(ProtocolError):
-        decode_bytes(*wrong)
-
-
-def test_headers_survive_json():
-    headers = (("a", b"1"), ("a", None), ("\udcff", b"\xff"))
-    assert headers_of(record_document(record(headers=headers))) == list(headers)
-
-
-def test_the_keys_are_frozen():
-    assert list(record_document(record())) == [
-        "topic",
-        "partition",
-        "offset",
-        "timestamp",
-        "timestamp_iso",
-        "timestamp_type",
-        "key",
-        "key_encoding",
-        "value",
-        "value_encoding",
-        "headers",
-    ]
 
 
 def test_printf():

@@ -20,7 +20,7 @@ def test_the_soft_limit_becomes_the_hard_limit(limits):
     assert limits["now"] == (20_000, 20_000)
 
 
-def test_a_refusal_is_no_error(limits, monkeypatch):
+def test_a_rejection_is_no_error(limits, monkeypatch):
     def refuse(_, wanted):
         raise ValueError("not allowed to raise maximum limit")
 

@@ -64,7 +64,7 @@ def test_a_file_that_was_named_has_to_be_there():
         ('"bootstrap.servers" = "a:1"', "bootstrap.servers"),
     ],
 )
-def test_what_the_file_with_profiles_cannot_have(resolve, tmp_path, content, key):
+def test_unknown_keys_in_the_file_with_profiles_are_rejected(resolve, tmp_path, content, key):
     (tmp_path / "config.toml").write_text(content)
     with pytest.raises(ConfigError, match=f"config.toml: '{key}' is not valid here"):
         resolve()

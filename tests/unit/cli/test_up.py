@@ -72,7 +72,7 @@ def test_a_missing_variable_is_named(monkeypatch, tmp_path, brokers):
 
 
 def test_a_console_that_is_not_installed_ends_the_command(started, monkeypatch):
-    """The broker would start, and nobody would see why there is no console."""
+    """The broker would start, and the user would not see why there is no console."""
     monkeypatch.setattr(up.importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(ConfigError, match=r"--console: nicegui .* pip install 'barnabas\[console"):
         started("--console")

@@ -45,6 +45,10 @@ def test_an_optional_name_may_follow_an_option():
         (("produce", "t", "--frmat", "json"), "unknown option --frmat; did you mean --format?"),
         (("topics", "delete", "t", "--jes"), "topics delete: error: unknown option --jes"),
         (("records", "delete", "t", "--before=5"), "error: unknown option --before\n"),
+        (
+            ("configs", "alter", "topic", "t", "retention.ms=5"),
+            "unrecognized arguments: retention.ms=5; did you mean --set retention.ms=5?",
+        ),
         (("topics", "lst"), "did you mean list?"),
         (("offsets", "orders"), "did you mean offsets get orders?"),
         (("produce", "t", "--acks", "al"), "did you mean all?"),

@@ -78,6 +78,6 @@ def test_record():
         ("record Thing\nversions abc\nflexible never\nfields\n  a int8", "not a range of versions"),
     ],
 )
-def test_what_cannot_be_read_is_explained(text, problem):
+def test_errors_name_the_line_that_cannot_be_parsed(text, problem):
     with pytest.raises(GrammarError, match=problem):
         parse("thing", text)

@@ -9,7 +9,7 @@ import pytest
 from barnabas.cli.commands import find
 from barnabas.cli.framework.verbs import load
 from barnabas.cli.main import make_parser
-from barnabas.console.actions import cluster, groups, pipelines, records, topics
+from barnabas.console.actions import cluster, groups, topics
 from barnabas.console.actions.action import ConsoleAddress
 
 ACL = {
@@ -57,19 +57,19 @@ ACTIONS = [
     groups.reset_offsets("billing", "earliest", None, None, None, [("orders", 0, 0)]),
     groups.reset_offsets("billing", "shift", "orders", -3, None, [("orders", 0, 0)]),
     groups.reset_offsets("billing", "time", "orders", None, datetime(2026, 1, 1, tzinfo=UTC), []),
-    records.produce_record("orders", {"key": "k", "value": "v", "headers": []}),
-    records.produce_record("orders", {"value": "/w==", "value_encoding": "base64"}),
-    records.produce_file("orders", "jsonl"),
-    records.produce_file("orders", "lines"),
-    records.read_records("orders", {"start": "newest"}),
-    records.read_records("orders", {"start": "offset", "offset": 3, "partition": 1}),
-    records.read_records("orders", {"start": "time", "time": 1000, "until": 2000}),
-    pipelines.run_statement("SHOW STREAMS;"),
+    topics.produce_record("orders", {"key": "k", "value": "v", "headers": []}),
+    topics.produce_record("orders", {"value": "/w==", "value_encoding": "base64"}),
+    topics.produce_file("orders", "jsonl"),
+    topics.produce_file("orders", "lines"),
+    topics.read_records("orders", {"start": "newest"}),
+    topics.read_records("orders", {"start": "offset", "offset": 3, "partition": 1}),
+    topics.read_records("orders", {"start": "time", "time": 1000, "until": 2000}),
+    groups.run_statement("SHOW STREAMS;"),
 ]
 
 API_ACTIONS = [
-    pipelines.resend("orders.dlq", {"letters": [{"partition": 0, "offset": 1}]}, CONSOLE),
-    records.search_records("orders", {"kind": "text", "query": "a b", "partition": None}, CONSOLE),
+    groups.resend("orders.dlq", {"letters": [{"partition": 0, "offset": 1}]}, CONSOLE),
+    topics.search_records("orders", {"kind": "text", "query": "a b", "partition": None}, CONSOLE),
 ]
 
 
@@ -83,7 +83,7 @@ def test_the_command_line_is_accepted_and_the_program_compiles(action):
 
 
 @pytest.mark.parametrize("action", API_ACTIONS, ids=lambda action: action.title)
-def test_what_only_the_console_does_is_a_request_to_its_api(action):
+def test_actions_without_a_command_are_shown_as_requests_to_the_api(action):
     command = shlex.split(action.cli_text("localhost:9092"))
     assert command[:4] == ["curl", "--no-buffer", "--user", "ada"]
     assert command[-1].startswith(f"http://127.0.0.1:8080/api/v1{action.path}")

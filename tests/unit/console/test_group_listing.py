@@ -1,7 +1,7 @@
 """Groups of brokers, of Spark queries and of ZooKeeper in one list."""
 
 from barnabas.admin import GroupListing, GroupState, GroupType
-from barnabas.clients.connector.group_report import GroupReport, PartitionReport
+from barnabas.clients.connector.group_tools import GroupReport, PartitionReport
 from barnabas.console.services.group_listing import ZooKeeperGroups, listed_groups, listed_report
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import OffsetAndMetadata

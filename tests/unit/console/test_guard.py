@@ -63,10 +63,10 @@ async def test_a_role_that_is_too_low_is_named():
 
 
 async def test_a_session_needs_its_csrf_token_for_changes():
-    from barnabas.console.security.identity import COOKIE, Principal, Role
+    from barnabas.console.security.identity import COOKIE, ConsoleUser, Role
 
     api = api_of(host="0.0.0.0", login="scram")
-    token = api.state.console.sessions.create(Principal("ada", Role.READ))
+    token = api.state.console.sessions.create(ConsoleUser("ada", Role.READ))
     cookie = {"cookie": f"{COOKIE}={token}"}
     status, body, _ = await call(api, "POST", "/api/v1/topics", BODY, cookie)
     assert (status, body["code"]) == (403, "REQUEST_REJECTED")

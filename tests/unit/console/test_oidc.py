@@ -22,7 +22,7 @@ BACK = "https://console.example/login/callback"
 
 
 class Provider:
-    """Answers the requests of a client; `claims` are those of the next token."""
+    """Handles the requests of a client; `claims` are those of the next token."""
 
     def __init__(self):
         self.claims = {}

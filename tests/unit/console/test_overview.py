@@ -1,11 +1,13 @@
 """Problems in plain words, and rates from two samples."""
 
+import asyncio
+
 from barnabas.admin import ClusterDescription, LogDir, Node, PartitionDescription, TopicDescription
 from barnabas.console.services.overview import problems_of
-from barnabas.console.services.rates import OffsetSample, rate_point, topic_rates
+from barnabas.console.services.rates import OffsetSample, RateSampler, rate_point, topic_rates
 from barnabas.console.services.snapshots import ClusterSnapshot
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError
+from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 
 
@@ -68,3 +70,25 @@ def test_a_topic_that_was_created_again_has_no_negative_rate():
     after = OffsetSample(1.0, 0, {topic_partition: 3}, {"g": {topic_partition: 1}})
     assert topic_rates(before, after)["orders"].records_per_second == 0
     assert rate_point(before, after).records_out == 0
+
+
+class ClosedCluster:
+    """Counts the samples that are taken of a cluster whose clients are closed."""
+
+    def __init__(self):
+        self.samples = 0
+        self.admin = None
+
+    async def current(self):
+        self.samples += 1
+        raise LocalError("the client is closed")
+
+
+async def test_a_closed_sampler_takes_no_sample_for_a_late_request():
+    cluster = ClosedCluster()
+    sampler = RateSampler(cluster, cluster, now=lambda: 0.0, time_ms=lambda: 0)
+    await sampler.close()
+    sampler.touch()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert cluster.samples == 0

@@ -5,8 +5,13 @@ import json
 import pytest
 
 from barnabas.console.models.common import ListQuery
-from barnabas.console.services.pipelines import PipelineService, topology_of
-from barnabas.console.services.sql import check_bounded, properties_text, result_of
+from barnabas.console.services.pipelines import (
+    PipelineService,
+    check_bounded,
+    properties_text,
+    result_of,
+    topology_of,
+)
 from barnabas.model.errors import LocalError
 from barnabas.spark.pipeline import DeadLetters, Pipeline, Source, TableSink, TopicSink, Where
 

@@ -13,8 +13,6 @@ from barnabas.console.services.records.bodies import RecordPreviews
 from barnabas.console.services.records.decoding import (
     MAX_PARSED_BYTES,
     RecordDecoder,
-    decode_bytes,
-    encode_bytes,
     visible,
 )
 from barnabas.console.services.records.log_entries import EntryBatch, LogEntry
@@ -121,11 +119,6 @@ async def test_schemas_of_the_registry_are_read_once():
 
 def test_control_and_direction_characters_are_escaped():
     assert visible("a\tb\n\x1b[0m\x00\u202e\ud800") == "a\tb\n\\x1b[0m\\x00\\u202e\\ud800"
-
-
-@pytest.mark.parametrize("data", [None, b"", b"text", b"\xff\xfe"])
-def test_bytes_survive_the_round_trip(data):
-    assert decode_bytes(*encode_bytes(data)) == data
 
 
 @pytest.mark.parametrize("form", ["auto", "text"])

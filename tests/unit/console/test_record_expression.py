@@ -3,7 +3,7 @@
 import pytest
 
 from barnabas.console.services.records.expression import Expression, ExpressionError
-from barnabas.console.services.records.predicates import BoundedPattern, PatternError
+from barnabas.console.services.records.search import BoundedPattern, PatternError
 
 RECORD = {
     "key": "customer-7",

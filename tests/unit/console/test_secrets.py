@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.admin import ConfigEntry, ConfigSource
 from barnabas.console.security.secrets import HIDDEN, is_secret_key, shown_node
-from barnabas.console.services.cluster import item_of
+from barnabas.console.services.cluster import config_item
 
 SCRAM = json.dumps({"version": 1, "config": {"SCRAM-SHA-256": "salt=a,stored_key=b,server_key=c"}})
 
@@ -64,4 +64,4 @@ def test_topics_quotas_and_ordinary_nodes_are_shown():
 def test_values_that_a_broker_returns_for_secret_keys_are_left_out(name):
     entry = ConfigEntry(name, "leaked", ConfigSource.STATIC_BROKER_CONFIG, True, False)
     assert is_secret_key(name)
-    assert "leaked" not in item_of(entry).model_dump_json()
+    assert "leaked" not in config_item(entry).model_dump_json()

@@ -15,7 +15,7 @@ ORDERS = TopicDescription("orders", ZERO_UUID, False, ())
 
 
 class FakeAdmin:
-    """Answers at once; `read_s` is the time that a read of all topics takes on the clock."""
+    """Responds at once; `read_s` is the time that a read of all topics takes on the clock."""
 
     def __init__(self):
         self.now_s = 100.0

@@ -3,8 +3,15 @@
 import asyncio
 
 import pytest
+from support.loop_turns import counted_turns
 
-from barnabas.controller.active.fenced_tree import ControllerMovedError, FencedTree
+from barnabas.controller.active.context import PARTITIONS_PER_SLICE, ControllerContext
+from barnabas.controller.active.epoch_state import CommandBatch
+from barnabas.controller.active.fenced_tree import (
+    ControllerMovedError,
+    FencedTree,
+    PartitionStates,
+)
 from barnabas.model.control import (
     AlterPartitionChange,
     LeaderAndIsrCommand,
@@ -53,6 +60,24 @@ async def test_many_topics_at_once(cluster):
     await asyncio.gather(*(cluster.admin.create_topic(n, {0: (1,)}) for n in names))
     for name in names:
         await cluster.wait_for_leader(name, 1)
+
+
+async def test_the_loop_turns_while_a_large_topic_is_created(cluster, monkeypatch):
+    await cluster.start(1)
+    steps = (
+        (ControllerContext, "move_partition"),
+        (ControllerContext, "move_replica"),
+        (CommandBatch, "leader_and_isr"),
+        (PartitionStates, "_create_op"),
+    )
+    count = 4 * PARTITIONS_PER_SLICE
+    with counted_turns() as turns:
+        seen = [turns.of_calls(monkeypatch, owner, name) for owner, name in steps]
+        await cluster.admin.create_topic("t", dict.fromkeys(range(count), (1,)))
+        await cluster.wait_for_leader("t", 1)
+    for calls in seen:
+        assert calls.total() >= count
+        assert max(calls.values()) <= 2 * PARTITIONS_PER_SLICE  # one loop ends, the next begins
 
 
 async def test_deleted_topic_leaves_nothing_and_its_name_is_free(cluster):
@@ -348,7 +373,7 @@ async def alter(cluster, *, new_isr, partition_epoch=0, broker_epoch=None, leade
     return await cluster.active.controller.alter_partition(1, epoch, [change])
 
 
-async def test_alter_partition_of_an_old_incarnation_is_refused(cluster):
+async def test_alter_partition_of_an_old_incarnation_is_rejected(cluster):
     await cluster.start(1)
     with pytest.raises(BrokerError) as caught:
         await alter(cluster, new_isr=(1,), broker_epoch=1)

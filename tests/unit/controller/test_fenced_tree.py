@@ -46,7 +46,7 @@ async def test_results_and_errors_do_not_count_the_fence(tree):
     assert caught.value.index == 1
 
 
-async def test_passed_epoch_refuses_everything(tree):
+async def test_passed_epoch_rejects_everything(tree):
     fenced = FencedTree(tree, 0)
     await tree.set(paths.CONTROLLER_EPOCH, b"2")
     with pytest.raises(ControllerMovedError):

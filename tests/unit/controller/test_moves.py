@@ -24,7 +24,7 @@ async def topic_on(cluster, *replicas):
 
 
 async def report_isr(cluster, *isr):
-    """What the leader does when followers have caught up or fallen behind."""
+    """The reaction of a leader to followers that have caught up or fallen behind."""
     state, stat = await cluster.state("t"), await cluster.tree.exists(paths.partition_state(T0))
     change = AlterPartitionChange(T0, ZERO_UUID, state.leader_epoch, stat.version, isr)
     epoch = cluster.nodes[state.leader].registration.broker_epoch
@@ -103,7 +103,7 @@ async def test_replaced_reassignment_drops_what_the_first_one_added(cluster):
 
 
 @pytest.mark.parametrize("target", [(), (1, 1), (-1,), (1, 9)])
-async def test_impossible_targets_are_refused(cluster, target):
+async def test_impossible_targets_are_rejected(cluster, target):
     await cluster.start(1, 2)
     await topic_on(cluster, 1, 2)
     assert await reassign(cluster, target) is ErrorCode.INVALID_REPLICA_ASSIGNMENT
@@ -241,7 +241,7 @@ async def test_an_unclean_election_is_counted(cluster):
     assert stats.event_times["leader election"].count >= 1
 
 
-async def test_replica_that_declines_to_lead_does_so_when_an_operator_says_so(cluster):
+async def test_replica_that_declines_to_lead_leads_when_an_operator_demands_it(cluster):
     await cluster.start(3, 1, 2)
     await topic_on(cluster, 1, 2)
     await cluster.kill(2)
@@ -300,7 +300,7 @@ async def test_broker_that_shuts_down_is_not_let_back_into_a_set(cluster):
     assert replies[T0].error is ErrorCode.INELIGIBLE_REPLICA
 
 
-async def test_controlled_shutdown_of_an_old_incarnation_is_refused(cluster):
+async def test_controlled_shutdown_of_an_old_incarnation_is_rejected(cluster):
     await cluster.start(1)
     for broker_id, code in ((1, "STALE_BROKER_EPOCH"), (9, "BROKER_NOT_AVAILABLE")):
         with pytest.raises(BrokerError) as caught:

@@ -1,4 +1,4 @@
-"""What a broker writes about itself."""
+"""The nodes that a broker writes about itself."""
 
 import asyncio
 
@@ -64,7 +64,7 @@ async def test_new_session_gets_a_new_epoch(store):
     assert await registration.register() > before
 
 
-async def test_second_broker_of_an_id_is_refused(store):
+async def test_second_broker_of_an_id_is_rejected(store):
     await BrokerRegistration(store.session(), 1, lambda: NODE).register()
     second = BrokerRegistration(store.session(), 1, lambda: NODE, wait_s=0.01)
     with pytest.raises(BrokerError, match="DUPLICATE_BROKER_REGISTRATION"):

@@ -1,4 +1,4 @@
-"""What any broker writes to the tree about topics and settings."""
+"""The nodes of topics and settings that any broker may write."""
 
 import asyncio
 
@@ -76,12 +76,12 @@ async def test_settings_left_behind_by_an_earlier_topic_are_replaced(admin, tree
         ("t", {0: (1,), 1: (1, 2)}, "INVALID_REPLICA_ASSIGNMENT"),
     ],
 )
-async def test_what_cannot_be_a_topic(admin, tree, name, assignment, code):
+async def test_invalid_topics_are_rejected(admin, tree, name, assignment, code):
     assert await refused(admin.create_topic(name, assignment)) == code
     assert await tree.children(paths.BROKER_TOPICS) == []
 
 
-async def test_topic_too_large_for_one_node_is_refused(admin, monkeypatch):
+async def test_topic_too_large_for_one_node_is_rejected(admin, monkeypatch):
     monkeypatch.setattr(tree_port, "MAX_NODE_BYTES", 200)
     many = dict.fromkeys(range(20), (1, 2, 3))
     assert await refused(admin.create_topic("t", many)) == "INVALID_PARTITIONS"

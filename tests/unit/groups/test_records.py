@@ -13,7 +13,7 @@ from barnabas.groups.consumer.group import (
     ResolvedRegex,
     TopicMetadata,
 )
-from barnabas.groups.offsets.store import CommittedOffset
+from barnabas.groups.offset_store import CommittedOffset
 from barnabas.groups.requests import Protocol
 
 

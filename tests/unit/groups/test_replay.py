@@ -1,10 +1,10 @@
-"""Loading from the log; other tests reload after what they did."""
+"""Loading from the log; other tests reload after their operations."""
 
 import struct
 
 from support.groups.driver import GroupDriver
 
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination import CoordinatorRecord
 from barnabas.groups.step import TimerKind
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.wire.coordinator_records import encode_versioned, maybe_decode_offsets_record

@@ -1,4 +1,4 @@
-"""Parsing configuration: types, names, defaults and the errors users meet."""
+"""Parsing configuration: types, names, defaults and error messages."""
 
 import pytest
 

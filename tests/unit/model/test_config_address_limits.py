@@ -19,13 +19,13 @@ def test_pairs_with_and_without_spaces():
 @pytest.mark.parametrize(
     "text", ["a", "a:", ":1", "a:b", "a:-1", "[::1]:5", "a b:1", "a:1,b", "a:²"]
 )
-def test_what_is_no_pair(text):
+def test_an_invalid_pair_is_rejected(text):
     with pytest.raises(ValueError, match="host:count"):
         parse_address_limits(text)
     assert "must be host:count pairs" in address_limits_problem(text)
 
 
-def test_nobody_but_exceptions():
+def test_a_limit_of_zero_needs_exceptions():
     assert "max.connections.per.ip.overrides" in closed_to_all(0, "")
     assert closed_to_all(0, "a:1") is None
     assert closed_to_all(1, "") is None

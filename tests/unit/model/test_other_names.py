@@ -60,7 +60,7 @@ def test_the_brokers_may_go_by_librdkafkas_name():
     assert found["bootstrap.servers"] == ["a:1", "b:2"]
 
 
-def test_one_key_under_two_names_is_refused():
+def test_one_key_under_two_names_is_rejected():
     with pytest.raises(
         ConfigError, match=r"linger\.ms is given twice: .*queue\.buffering\.max\.ms"
     ):

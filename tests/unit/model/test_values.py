@@ -23,7 +23,7 @@ def test_a_uuid_prints_as_kafka_prints_it_and_reads_back():
     assert repr(ZERO_UUID) == "Uuid('AAAAAAAAAAAAAAAAAAAAAA')"
 
 
-def test_a_uuid_of_another_length_is_refused():
+def test_a_uuid_of_another_length_is_rejected():
     with pytest.raises(ValueError, match="16 bytes"):
         Uuid.parse("AAAA")
 

@@ -66,7 +66,7 @@ def test_a_large_frame_whose_sender_leaves(ends, connection):
 
 
 class Trickle:
-    """A peer that takes what it is sent, and answers a few bytes a second. Its time is its own."""
+    """A peer that reads everything and sends a few bytes per second, on its own clock."""
 
     def __init__(self, answer, step):
         self.seconds = 0.0

@@ -45,7 +45,7 @@ def test_a_frame_larger_than_the_scratch_buffer_comes_out_whole():
 
 
 @pytest.mark.parametrize("head", [b"\xff\xff\xff\xff", b"\x00\x00\x00\x03", b"HTTP", b"\x7fabc"])
-def test_a_nonsense_size_is_refused_before_it_is_allocated(head):
+def test_a_nonsense_size_is_rejected_before_it_is_allocated(head):
     receiver = FrameReceiver(max_bytes=1_000_000)
     receiver.buffer()[:4] = head
     with pytest.raises(ProtocolError, match="does not use Kafka"):

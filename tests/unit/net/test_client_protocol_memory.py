@@ -21,7 +21,7 @@ def test_a_room_is_used_again_once_the_last_view_is_gone():
     assert memory.take(MIB).obj is room
 
 
-def test_what_is_looked_into_is_never_overwritten():
+def test_memory_with_an_open_view_is_not_reused():
     memory = ResponseMemory()
     views = [memory.take(MIB) for _ in range(ROOMS + 3)]
     for number, view in enumerate(views):

@@ -1,11 +1,14 @@
 """The loop of a broker process: sockets that are watched directly beside those of asyncio."""
 
 import asyncio
+import gc
+import os
 import socket
+import threading
 
 import pytest
 
-from barnabas.net.event_loop import DirectEventLoop
+from barnabas.net.event_loop import DirectEventLoop, LoopWaker
 from barnabas.net.stream import TcpStream
 
 
@@ -137,3 +140,89 @@ def test_a_stream_watches_directly_and_stops_when_closed(loop):
     stream.close()
     client.close()
     assert fd not in loop._selector._masks
+
+
+# --- wake-up by another thread --------------------------------------------------------------------
+
+
+@pytest.fixture(params=[DirectEventLoop, asyncio.SelectorEventLoop])
+def any_loop(request):
+    made = request.param()
+    yield made
+    made.close()
+
+
+def test_each_wake_up_of_any_thread_calls_the_function_on_the_loop(any_loop):
+    calls = []
+    waker = LoopWaker(any_loop, lambda: calls.append(threading.get_ident()))
+
+    def wake_often() -> None:
+        for _ in range(200):
+            waker.wake()
+
+    threads = [threading.Thread(target=wake_often) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    run_until(any_loop, lambda: len(calls) == 800)
+    for thread in threads:
+        thread.join()
+    assert set(calls) == {threading.get_ident()}
+    any_loop.run_until_complete(asyncio.sleep(0))
+    assert len(calls) == 800
+
+
+def test_a_wake_up_during_the_call_leads_to_another_call(any_loop):
+    calls = []
+
+    def called() -> None:
+        calls.append(len(calls))
+        if len(calls) < 3:
+            waker.wake()
+
+    waker = LoopWaker(any_loop, called)
+    waker.wake()
+    run_until(any_loop, lambda: calls == [0, 1, 2])
+
+
+def test_a_function_that_fails_is_reported_once(any_loop):
+    reported = []
+    any_loop.set_exception_handler(lambda _, context: reported.append(context["exception"]))
+
+    def fail() -> None:
+        raise ValueError("a defect")
+
+    waker = LoopWaker(any_loop, fail)
+    waker.wake()
+    run_until(any_loop, lambda: reported)
+    any_loop.run_until_complete(asyncio.sleep(0))
+    assert [str(error) for error in reported] == ["a defect"]
+
+
+def test_a_closed_waker_calls_nothing(loop):
+    calls = []
+    waker, other = (LoopWaker(loop, lambda: calls.append(1)) for _ in range(2))
+    waker.close()
+    waker.wake()
+    other.wake()
+    run_until(loop, lambda: calls)
+    loop.run_until_complete(asyncio.sleep(0))
+    assert calls == [1]
+
+
+def test_a_closed_loop_cannot_be_woken(any_loop):
+    waker = LoopWaker(any_loop, lambda: None)
+    any_loop.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        waker.wake()
+
+
+def test_the_descriptor_of_a_waker_lives_as_long_as_the_waker():
+    loop = DirectEventLoop()
+    waker = LoopWaker(loop, lambda: None)
+    descriptor = waker._fd
+    loop.close()
+    os.fstat(descriptor)
+    del waker
+    gc.collect()
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(descriptor)

@@ -1,4 +1,4 @@
-"""FrameReader by itself: what is taken, what is kept, and what the receive budget holds."""
+"""FrameReader alone: returned frames, stored bytes, and reservations in the receive budget."""
 
 import struct
 
@@ -121,7 +121,7 @@ def test_without_room_it_stalls_and_tells_when_there_is_some():
 
 
 @pytest.mark.parametrize("size", [-1, 0, 101])
-def test_a_size_out_of_bounds_is_refused_before_memory_is_taken(size):
+def test_a_size_out_of_bounds_is_rejected_before_memory_is_taken(size):
     harness = Harness(struct.pack(">i", size) + bytes(200))
     harness.reader.max_frame_bytes = 100
     harness.reader.receive()

@@ -106,7 +106,7 @@ def test_a_request_without_a_reply_adds_nothing():
     assert not harness.queue.pending
 
 
-def test_what_is_pending_is_abandoned_when_the_connection_goes():
+def test_pending_replies_are_abandoned_when_the_connection_closes():
     abandoned = []
     harness = Harness()
     harness.queue.add(PendingReply(on_abandon=lambda: abandoned.append(1)))

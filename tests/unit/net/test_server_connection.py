@@ -114,7 +114,7 @@ async def test_an_impossible_size_closes_with_its_reason(start, reason, caplog):
     assert f"reason={reason.value}" in caplog.text
 
 
-async def test_requests_before_a_refused_one_are_answered():
+async def test_requests_before_a_rejected_one_are_answered():
     def handler(connection, data):
         if data == b"bad":
             raise ProtocolError("bad")
@@ -246,7 +246,7 @@ async def test_closing_releases_files_and_abandons_pending_replies():
     assert harness.listener.connections == set()
 
 
-async def test_a_handler_that_refuses_closes_without_an_answer(caplog):
+async def test_a_handler_that_rejects_closes_without_an_answer(caplog):
     def handler(connection, data):
         raise ConnectionClosedError(Refusal.NOT_STARTED, "api 99")
 
@@ -339,7 +339,7 @@ async def test_requests_behind_a_large_answer_that_went_out_at_once_are_served()
     assert len(received(harness.client)) == 5 * 40_004
 
 
-async def test_an_unsupported_request_is_refused_after_a_delay():
+async def test_an_unsupported_request_is_rejected_after_a_delay():
     """Tools that ignore ApiVersions connect again at once: this slows them down."""
 
     def handler(connection, data):

@@ -68,7 +68,7 @@ def test_a_locked_key(leaf):
         ),
     ],
 )
-def test_what_a_listener_lacks_is_told(settings, text):
+def test_the_error_names_the_missing_setting_of_a_listener(settings, text):
     with pytest.raises(ConfigError, match=text):
         server_context(settings)
 

@@ -180,7 +180,7 @@ async def test_a_file_is_sent_encrypted(files):
     assert part.released == 1
 
 
-async def test_what_is_no_tls_is_refused_with_a_line(files):
+async def test_a_peer_without_tls_is_rejected_and_logged(files):
     peer = Peer(files, echo)
     peer.raw.send([frame(b"\0\x12\0\0\0\0\0\1\xff\xff")], more=False)
     for _ in range(20):
@@ -189,7 +189,7 @@ async def test_what_is_no_tls_is_refused_with_a_line(files):
     assert peer.listener.refusals.counts[Refusal.TLS] == 1
 
 
-async def test_a_client_without_a_certificate_is_refused_where_one_is_needed(files):
+async def test_a_client_without_a_certificate_is_rejected_where_one_is_needed(files):
     peer = Peer(files, echo, context=server_side(files, peer_certificate="required"))
     with pytest.raises(ssl.SSLError):
         await peer.ask(frame(b"x"))

@@ -1,4 +1,4 @@
-"""The encoder: sizes, limits, gaps, what it accepts."""
+"""The encoder: sizes, limits, gaps, accepted types."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_accepts_any_bytes(appender):
 
 
 @pytest.mark.parametrize("bad", ["text", 7, [1], 1.5])
-def test_refuses_what_is_not_bytes(appender, bad):
+def test_rejects_what_is_not_bytes(appender, bad):
     with pytest.raises(TypeError):
         appender.append(0, None, bad)
     with pytest.raises(TypeError):

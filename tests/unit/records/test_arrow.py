@@ -226,7 +226,7 @@ def test_plain_records_around_one_that_is_not(at):
 
 
 def test_a_plain_record_that_is_cut_short():
-    """Whatever byte is wrong, columns and records agree on it."""
+    """For any corrupt byte, decoding to columns and to records has the same result."""
     whole = build_batch([(b"key", b"value", (), 1000 + n) for n in range(4)])
     for position in range(61, len(whole)):
         for byte in (0, 1, 0x7F, 0x80, 0xFF):

@@ -92,7 +92,7 @@ def test_short_headers_are_corrupt(three, size):
         batch.parse_header(three[:size])
 
 
-def test_a_negative_position_is_refused(three):
+def test_a_negative_position_is_rejected(three):
     with pytest.raises(CorruptRecordError):
         batch.parse_header(three, -61)
 

@@ -2,14 +2,17 @@
 
 import struct
 import tracemalloc
+import zlib
 from random import Random
 
 import cramjam
 import pytest
+import zstandard
 from support.records.bombs import MIB, bombs, zstd_bomb
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
+from barnabas.records import compression
 from barnabas.records.compression import (
     XERIAL_HEADER,
     DecompressedTooLargeError,
@@ -19,6 +22,18 @@ from barnabas.records.compression import (
 
 COMPRESSING = [codec for codec in Codec if codec != Codec.NONE]
 DATA = b"".join(b"record number %d " % index for index in range(10_000))
+
+
+@pytest.fixture(params=[True, False], ids=["with the extra", "without"], autouse=True)
+def extra(request, monkeypatch):
+    """Every test runs with the libraries of the extra `compression` and without them."""
+    if not request.param:
+        leave_out_the_extra(monkeypatch)
+
+
+def leave_out_the_extra(monkeypatch):
+    monkeypatch.setattr(compression, "_inflate", zlib)
+    monkeypatch.setattr(compression, "_zstandard", None)
 
 
 @pytest.mark.parametrize("codec", Codec)
@@ -111,7 +126,7 @@ BOMBS = bombs()
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_bombs_are_refused_at_the_cap(name):
+def test_bombs_are_rejected_at_the_cap(name):
     codec, bomb = BOMBS[name]
     cap = MIB
     tracemalloc.start()
@@ -145,3 +160,71 @@ def test_xerial_blocks_that_do_not_fit(length):
         decompress(Codec.SNAPPY, XERIAL_HEADER + b"\0\0", MIB)
     with pytest.raises(CorruptRecordError):
         decompress(Codec.SNAPPY, XERIAL_HEADER[:10], MIB)
+
+
+def test_the_extra_is_installed():
+    assert compression._optional("isal.isal_zlib") is not None
+    assert compression._optional("zstandard") is not None
+    assert compression._optional("barnabas.no_such_module") is None
+
+
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.ZSTD])
+def test_the_extra_accepts_exactly_what_the_ordinary_libraries_accept(codec, monkeypatch):
+    source = Random(7)
+    inputs = [_damaged(_compressed(codec, source), source) for _ in range(1500)]
+    found = [_result(codec, data) for data in inputs]
+    leave_out_the_extra(monkeypatch)
+    assert found == [_result(codec, data) for data in inputs]
+    assert 300 < found.count(None) < 1200
+
+
+def _compressed(codec: Codec, source: Random) -> bytes:
+    """Returns one or two members or frames, with and without content size and checksum."""
+    words = (b"abc", b"hello world ", source.randbytes(1))
+    data = b"".join(source.choices(words, k=source.randrange(1, 300)))
+    if codec == Codec.GZIP or source.random() < 0.5:
+        packed = bytes(compress(codec, data))
+    else:
+        writer = zstandard.ZstdCompressor(write_checksum=source.random() < 0.5).compressobj()
+        packed = writer.compress(data) + writer.flush()
+    return packed * source.choice((1, 1, 2))
+
+
+def _damaged(data: bytes, source: Random) -> bytes:
+    match source.randrange(5):
+        case 0:
+            return data[: source.randrange(len(data))]
+        case 1:
+            return data + bytes(source.randrange(1, 20))
+        case 2:
+            return data
+        case _:  # often in the header, whose fields the libraries treat differently
+            at = source.randrange(min(len(data), source.choice((12, 10_000))))
+            return data[:at] + bytes([data[at] ^ 1 << source.randrange(8)]) + data[at + 1 :]
+
+
+def _result(codec: Codec, data: bytes) -> bytes | None:
+    try:
+        return bytes(decompress(codec, data, 1 * MIB))
+    except CorruptRecordError:
+        return None
+
+
+def test_the_first_size_is_estimated_by_the_last_batch(monkeypatch):
+    """A batch that expands much is not decompressed several times."""
+    leave_out_the_extra(monkeypatch)
+    packed = zstandard.ZstdCompressor(write_content_size=False).compress(DATA * 4)
+    assert len(DATA) * 4 > 8 * max(len(packed), 64 * 1024)
+    capacities = []
+    original = cramjam.zstd.decompress_into
+
+    def spied(data, out):
+        capacities.append(len(out))
+        return original(data, out)
+
+    monkeypatch.setattr(compression.cramjam.zstd, "decompress_into", spied)
+    monkeypatch.setattr(compression, "_expansion", {})
+    for _ in range(2):
+        assert len(decompress(Codec.ZSTD, packed)) == len(DATA) * 4
+    assert len(capacities) > 2
+    assert len(DATA) * 4 <= capacities[-1] < 1.2 * len(DATA) * 4 + len(packed)

@@ -1,4 +1,4 @@
-"""Fetch responses: what is skipped, what is given, where the position goes."""
+"""Fetch responses: skipped records, returned records, and the next position."""
 
 import pytest
 
@@ -34,6 +34,18 @@ def test_batches_in_a_row():
     assert values(result) == [0, 1, 2, 3, 4, 5]
     assert (result.next_offset, result.last_leader_epoch) == (6, 8)
     assert {(record.topic, record.partition) for record in result.records} == {("t", 2)}
+
+
+@pytest.mark.parametrize("size", [65_535, 65_536, 1_000_003])
+def test_large_values(size):
+    """The decoder copies a value of 64 KB in another way than a smaller one."""
+    value = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    batch = build_batch([(value[::-1], value), (None, b"small")])
+    found = decode_records(bytes(batch), "t", 0).records
+    assert [(record.key, record.value) for record in found] == [
+        (value[::-1], value),
+        (None, b"small"),
+    ]
 
 
 def test_nothing():

@@ -72,7 +72,7 @@ def test_text_and_empty_buffers(hot):
 
 
 def test_times_of_their_own(hot):
-    """The batch counts from its first record's time, in whatever order times come."""
+    """Timestamps are relative to the first record, in any order of timestamps."""
     times = [5000, -7, 2**40, 0]
     rows = hot["_rows_hot"].RowEncoder(
         None, column(hot, [b"a", b"b", b"c", b"d"]), array.array("q", [2, 0, 1, 3]),

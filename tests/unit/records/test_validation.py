@@ -1,4 +1,4 @@
-"""What a producer is answered, rule by rule."""
+"""Validation of a producer's batch, rule by rule."""
 
 import pytest
 from support.records.bad_batches import NOW, bad_batches

@@ -266,7 +266,7 @@ def test_a_follower_on_a_full_disk_tries_again(pair, caplog):
     assert len(caplog.records) == 1  # the directory's own line
 
 
-def test_who_got_data_goes_to_the_end_of_the_queue(pair):
+def test_a_partition_that_received_data_goes_to_the_end_of_the_queue(pair):
     other = Replica(2).partition
     other.topic_partition = TP._replace(partition=1)
     other.make_follower(state(isr=(1, 2), replicas=(1, 2)))
@@ -279,7 +279,7 @@ def test_who_got_data_goes_to_the_end_of_the_queue(pair):
     assert TP in pair.fetcher
 
 
-def test_what_is_not_flushed_is_not_reported_to_the_leader():
+def test_offsets_are_reported_to_the_leader_after_the_flush():
     pair = Pair(request_flush=lambda _partition: None)
     pair.leader.append("a")
     pair.round()

@@ -1,4 +1,4 @@
-"""What a follower does to a real log with what its leader sends."""
+"""A follower applies the responses of its leader to a real log."""
 
 import pytest
 from support.cluster.replicas import Replica

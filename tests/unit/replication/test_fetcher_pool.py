@@ -16,7 +16,7 @@ LIMITS = ReplicaFetchLimits(backoff_ms=0)
 
 
 class ScriptedSource:
-    """Answers fetches from a script, then holds the last one as a long poll does."""
+    """Responds to fetches from a script, then holds the last one as a long poll does."""
 
     def __init__(self, script):
         self.script = list(script)

@@ -23,7 +23,7 @@ MANY = MANY_PARTITIONS + 4
 
 
 class Source:
-    """One connection; every fetch waits until the test answers it."""
+    """One connection; every fetch waits until the test completes it."""
 
     def __init__(self):
         self.plan = None
@@ -38,7 +38,7 @@ class Source:
         return await self._answer
 
     async def answer(self, *with_records):
-        """Answer everything that was asked, some of it with a record."""
+        """Complete all waiting fetches, some of them with a record."""
         answers = []
         for item in self.plan.partitions:
             number = item.topic_partition.partition

@@ -1,7 +1,7 @@
 """A replica's appends, watermark and in-sync set."""
 
 import pytest
-from support.cluster.replicas import Replica, code_of, fetch, leader, state
+from support.cluster.replicas import Replica, code_of, fetch, leader, proposing_leader, state
 
 from barnabas.model.error_codes import ErrorCode
 
@@ -53,7 +53,7 @@ def test_acks_one_does_not_wait():
     assert replica.partition.ack_status(1, 1) is ErrorCode.NONE
 
 
-def test_too_few_members_refuse_before_the_append():
+def test_too_few_members_reject_before_the_append():
     replica = Replica(min_insync=2)
     replica.partition.make_leader(state(isr=(1,)))
     assert code_of(replica.append, "a") is ErrorCode.NOT_ENOUGH_REPLICAS
@@ -115,7 +115,7 @@ def test_a_joiner_is_counted_from_the_proposal_on():
     assert replica.log.high_watermark == 2
 
 
-def test_nobody_joins_below_the_start_of_the_epoch():
+def test_a_follower_below_the_start_of_the_epoch_does_not_join_the_isr():
     replica = Replica()
     replica.partition.make_leader(state(isr=(1,), replicas=(1, 2)))
     replica.append("a", "b")
@@ -167,19 +167,9 @@ def test_the_watermark_does_not_wait_for_a_follower_that_has_left():
 # --- answers to proposals ---
 
 
-def proposing():
-    replica = leader()
-    replica.append("a")
-    fetch(replica, 2, 1)
-    replica.clock.advance(101)
-    fetch(replica, 2, 1)
-    replica.partition.tick(replica.clock.monotonic_ms())
-    return replica
-
-
 @pytest.mark.parametrize("error", [ErrorCode.OPERATION_NOT_ATTEMPTED, ErrorCode.INELIGIBLE_REPLICA])
 def test_a_change_that_was_not_made_is_taken_back(error):
-    replica = proposing()
+    replica = proposing_leader()
     replica.channel.refuse(error)
     replica.partition.tick(replica.clock.monotonic_ms())
     assert len(replica.channel.pending) == 1  # proposed anew
@@ -187,7 +177,7 @@ def test_a_change_that_was_not_made_is_taken_back(error):
 
 @pytest.mark.parametrize("error", [ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_CONTROLLER])
 def test_an_unknown_outcome_is_asked_again_unchanged(error):
-    replica = proposing()
+    replica = proposing_leader()
     first = replica.channel.refuse(error)
     assert not replica.channel.pending
     replica.partition.tick(replica.clock.monotonic_ms())
@@ -195,7 +185,7 @@ def test_an_unknown_outcome_is_asked_again_unchanged(error):
     assert replica.partition.isr == {1, 2}
 
 
-def test_what_may_still_arrive_is_waited_for():
+def test_a_proposal_that_may_still_arrive_blocks_the_next_one():
     replica = Replica(request_lifetime_ms=500)
     replica.partition.make_leader(state(isr=(1,), replicas=(1, 2)))
     fetch(replica, 2, 0)
@@ -212,14 +202,14 @@ def test_what_may_still_arrive_is_waited_for():
 def test_a_version_conflict_with_the_state_in_force_is_taken_over():
     from barnabas.model.control import AlterPartitionReply
 
-    replica = proposing()
+    replica = proposing_leader()
     _, on_reply = replica.channel.pending.pop()
     on_reply(AlterPartitionReply(ErrorCode.INVALID_UPDATE_VERSION, 1, 0, (1, 2), 4))
     assert (replica.partition.isr, replica.partition.partition_epoch) == ({1, 2}, 4)
 
 
 def test_a_version_conflict_alone_waits_for_the_controller():
-    replica = proposing()
+    replica = proposing_leader()
     replica.channel.refuse(ErrorCode.INVALID_UPDATE_VERSION)
     replica.partition.tick(replica.clock.monotonic_ms())
     assert not replica.channel.pending
@@ -228,7 +218,7 @@ def test_a_version_conflict_alone_waits_for_the_controller():
 
 
 def test_an_answer_overtaken_by_the_controller_is_ignored():
-    replica = proposing()
+    replica = proposing_leader()
     replica.partition.make_leader(state(leader_epoch=1, isr=(1, 3), partition_epoch=7))
     replica.channel.commit()
     assert (replica.partition.isr, replica.partition.partition_epoch) == ({1, 3}, 7)

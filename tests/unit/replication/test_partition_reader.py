@@ -1,4 +1,4 @@
-"""What readers of each kind get, and what they are refused."""
+"""Results and errors of reads by consumers and followers."""
 
 import pytest
 from support.cluster.replicas import TP, Replica, code_of, state

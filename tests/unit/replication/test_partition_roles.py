@@ -1,22 +1,12 @@
-"""Commands to lead and to follow, in whatever order they come."""
+"""Commands to become leader or follower, also repeated and out of order."""
 
-from support.cluster.replicas import code_of, fetch, leader, state
+from support.cluster.replicas import code_of, fetch, leader, proposing_leader, state
 
 from barnabas.model.error_codes import ErrorCode
 
 
-def proposing():
-    replica = leader()
-    replica.append("a")
-    fetch(replica, 2, 1)
-    replica.clock.advance(101)
-    fetch(replica, 2, 1)
-    replica.partition.tick(replica.clock.monotonic_ms())
-    return replica
-
-
 def test_a_repeated_command_keeps_a_proposal_in_flight():
-    replica = proposing()
+    replica = proposing_leader()
     assert not replica.partition.make_leader(state())
     assert replica.partition.leading.isr.in_flight
 
@@ -38,7 +28,7 @@ def test_a_new_leader_records_its_epoch_before_any_append():
     assert replica.log.end_offset_for_epoch(0) == (0, 1)
 
 
-def test_who_leads_on_keeps_the_positions_of_its_followers():
+def test_a_leader_that_is_elected_again_keeps_the_positions_of_its_followers():
     replica = leader()
     replica.append("a")
     fetch(replica, 2, 1)

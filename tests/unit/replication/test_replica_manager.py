@@ -106,7 +106,7 @@ def test_no_leader_means_nobody_to_fetch_from(world):
     assert world.followers.following == {}
 
 
-def test_a_deposed_controller_is_refused(world):
+def test_a_deposed_controller_is_rejected(world):
     world.apply(state(), controller_epoch=5)
     assert world.apply(state(leader_epoch=9), controller_epoch=4).error is (
         ErrorCode.STALE_CONTROLLER_EPOCH
@@ -115,13 +115,13 @@ def test_a_deposed_controller_is_refused(world):
     assert world.manager.fence_command(4, -1) is ErrorCode.STALE_CONTROLLER_EPOCH
 
 
-def test_commands_for_an_earlier_incarnation_are_refused_and_newer_ones_obeyed(world):
+def test_commands_for_an_earlier_incarnation_are_rejected_and_newer_ones_obeyed(world):
     assert world.apply(state(), broker_epoch=49).error is ErrorCode.STALE_BROKER_EPOCH
     assert world.apply(state(), broker_epoch=51).error is ErrorCode.NONE
     assert world.apply(state(leader_epoch=1), broker_epoch=50).error is ErrorCode.NONE
 
 
-def test_an_older_leader_epoch_is_refused_for_that_partition_alone(world):
+def test_an_older_leader_epoch_is_rejected_for_that_partition_alone(world):
     world.apply(state(leader_epoch=4))
     other = state(topic_partition=TopicPartition("orders", 1))
     reply = world.apply(state(leader=2, leader_epoch=3), other)
@@ -248,7 +248,7 @@ def test_one_that_never_left_the_set_must_catch_up_first():
     assert world.code(state(isr=(1,), leader_epoch=1)) is ErrorCode.NONE
 
 
-def test_nobody_to_follow():
+def test_no_followers_accepts_every_call():
     """Passes when the calls of a replica without followers raise no error."""
     followers = NoFollowers()
     followers.follow(None)

@@ -1,4 +1,4 @@
-"""Who may lead after a start that may have lost the tail."""
+"""Eligible leaders after a start that may have lost the end of the log."""
 
 import pytest
 from support.cluster.replicas import state

@@ -1,4 +1,4 @@
-"""Which Java is taken, and what is said when there is none."""
+"""The choice of the Java command, and the error without one."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def java_home(monkeypatch, tmp_path):
     return tmp_path
 
 
-def test_missing_java_is_said(monkeypatch):
+def test_missing_java_is_reported(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LocalError, match="ZooKeeper needs Java 17 or newer: no `java`"):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.runtime.metrics import Histogram, Metric, MetricKind, Registry, record_each
+from barnabas.runtime.metrics import Histogram, Metric, MetricKind, Registry, RequestHistograms
 
 COUNTER, GAUGE, HISTOGRAM = MetricKind
 
@@ -53,10 +53,13 @@ def test_quantiles_are_within_an_eighth_of_the_exact_value(values):
     assert (histogram.count, histogram.total) == (len(values), sum(values))
 
 
-def test_each_histogram_gets_its_value_and_never_a_negative_one():
-    histograms = (Histogram(), Histogram(), Histogram())
-    record_each(histograms, (5, -3, 7))
-    assert [(h.count, h.total, h.largest) for h in histograms] == [(1, 5, 5), (1, 0, 0), (1, 7, 7)]
+@pytest.mark.parametrize(
+    ("local_ns", "recorded"), [(7, [5, 0, 7, 0, 7]), (-1, [5, 0, 0, 0, 0])], ids=["later", "before"]
+)
+def test_the_histograms_of_a_request_never_get_a_negative_value(local_ns, recorded):
+    size, queue, local, remote, total = histograms = [Histogram() for _ in range(5)]
+    RequestHistograms(size, queue, local, remote, total).record(5, -3, local_ns)
+    assert [(h.count, h.total, h.largest) for h in histograms] == [(1, n, n) for n in recorded]
 
 
 def test_quantiles_describe_the_last_minute():
@@ -90,7 +93,7 @@ def test_a_counter_family_has_one_counter_per_label_values():
     assert list(family.samples()) == [(("CORRUPT",), 1)]
 
 
-def test_wrong_labels_and_repeated_names_are_refused():
+def test_wrong_labels_and_repeated_names_are_rejected():
     registry = Registry()
     metric = Metric("errors", COUNTER, "errors", "", ("error",))
     family = registry.counters(metric)

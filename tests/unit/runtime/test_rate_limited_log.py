@@ -1,4 +1,4 @@
-"""One line per period and key, with the count of what was kept back."""
+"""One line per period and key, with the number of suppressed lines."""
 
 import logging
 

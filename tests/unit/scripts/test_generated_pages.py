@@ -1,4 +1,4 @@
-"""Pages made from code: what is in them, and that a stale one is told."""
+"""Pages generated from code: their contents, and the error for a stale page."""
 
 import sys
 

@@ -53,7 +53,7 @@ def test_patterns(pattern: ResourcePattern, name: str, covered: bool) -> None:
         (replace(ENTRY, host="10.0.0.2"), False),
     ],
 )
-def test_whom_an_entry_concerns(entry: AccessEntry, concerned: bool) -> None:
+def test_the_principals_and_hosts_of_an_entry(entry: AccessEntry, concerned: bool) -> None:
     assert entry.concerns(ALICE, "10.0.0.1") is concerned
 
 
@@ -83,11 +83,11 @@ def test_allowing_implies_describing_and_denying_does_not() -> None:
         replace(BINDING, entry=replace(ENTRY, host="")),
     ],
 )
-def test_what_cannot_be_a_rule(binding: AclBinding) -> None:
+def test_an_invalid_binding_has_a_problem(binding: AclBinding) -> None:
     assert binding.problem()
 
 
-def test_what_can() -> None:
+def test_a_valid_binding_has_no_problem() -> None:
     assert BINDING.problem() is None
     assert replace(BINDING, entry=replace(ENTRY, operation=Operation.ALL)).problem() is None
     idle = replace(BINDING, entry=replace(ENTRY, operation=Operation.CLUSTER_ACTION))

@@ -39,7 +39,7 @@ def test_unquoted_values():
         "m needed a=secret;",
     ],
 )
-def test_what_is_no_entry_is_refused_without_a_word_of_it(text):
+def test_the_error_for_an_invalid_entry_does_not_contain_its_text(text):
     with pytest.raises(ValueError, match=r"\w") as caught:
         parse_jaas(text)
     assert "secret" not in str(caught.value)

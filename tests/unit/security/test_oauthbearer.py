@@ -56,7 +56,7 @@ def test_an_exchange(issuer, check):
         ({"user": " "}, "without sub"),
     ],
 )
-def test_claims_that_are_refused(issuer, check, claims, reason):
+def test_claims_that_are_rejected(issuer, check, claims, reason):
     user = claims.pop("user", "ann")
     with pytest.raises(AuthenticationError, match=reason):
         check(issuer.token(user, **claims))
@@ -66,7 +66,7 @@ def test_one_of_several_audiences_is_enough(issuer, check):
     assert check(issuer.token(aud=["other", AUDIENCE])).user == "ann"
 
 
-def test_forged_signatures_are_refused(issuer, check):
+def test_forged_signatures_are_rejected(issuer, check):
     stranger = Issuer()
     forged = [
         stranger.token(),

@@ -36,7 +36,7 @@ def test_acting_for_oneself_is_allowed() -> None:
         b"\0alice\0\xff\xfe",
     ],
 )
-def test_everything_else_is_refused_without_a_word_of_it(token: bytes) -> None:
+def test_everything_else_is_rejected_and_its_text_is_not_shown(token: bytes) -> None:
     with pytest.raises(AuthenticationError) as refused:
         server().step(token)
     for secret in ("alice", "bob", "wonder", "nobody"):
@@ -49,6 +49,6 @@ def test_the_client_checks_what_it_sends(user: str, password: str) -> None:
         PlainClient(user, password)
 
 
-def test_a_server_that_goes_on_is_refused() -> None:
+def test_a_server_that_goes_on_is_rejected() -> None:
     with pytest.raises(AuthenticationError):
         PlainClient("a", "b").step(b"more")

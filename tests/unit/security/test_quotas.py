@@ -37,7 +37,7 @@ def test_the_most_particular_limit_is_in_force(first):
     assert table.limit("alice", "etl") == Limit(100.0, entities[0][1])
 
 
-def test_nobody_is_limited_without_a_limit():
+def test_users_without_a_quota_are_not_limited():
     assert not QuotaTable({})
     assert QuotaTable({}).limit("alice", "etl") is None
     assert QuotaTable({frozenset({(USER, "bob")}): 1.0}).limit("alice", "etl") is None

@@ -1,4 +1,4 @@
-"""What a hostile server might try."""
+"""Attacks of a hostile server."""
 
 import pytest
 

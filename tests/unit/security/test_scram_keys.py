@@ -33,7 +33,7 @@ def test_no_secret_in_the_repr() -> None:
 @pytest.mark.parametrize(
     "text", ["", "salt=x", "salt=!,stored_key=a,server_key=b,iterations=1", "a,b", "iterations=x"]
 )
-def test_anything_else_is_refused(text: str) -> None:
+def test_anything_else_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="not a stored SCRAM credential"):
         ScramCredential.parse(text)
 

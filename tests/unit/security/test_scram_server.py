@@ -98,7 +98,7 @@ def final_of(us: ScramServer) -> bytes:
         (b"p=dHzbZapW", b"p=dHzb"),
     ],
 )
-def test_a_changed_final_message_is_refused(old: bytes, new: bytes) -> None:
+def test_a_changed_final_message_is_rejected(old: bytes, new: bytes) -> None:
     us = server()
     final = final_of(us)
     assert old in final
@@ -149,7 +149,7 @@ def test_an_exchange_ends_with_its_first_failure() -> None:
     "first",
     [b"n,a=admin,n=user,r=abc", b"n,,n=user,r=abc,tokenauth=true", b"n,,n=a\x07,r=abc"],
 )
-def test_refused_at_the_first_message(first: bytes) -> None:
+def test_rejected_at_the_first_message(first: bytes) -> None:
     with pytest.raises(AuthenticationError):
         server().step(first)
 

@@ -49,7 +49,7 @@ def test_a_query_overrides_the_table():
     }
 
 
-def test_a_password_is_refused():
+def test_a_password_is_rejected():
     with pytest.raises(ConfigError, match=r"option 'kafka.sasl.password': .*password"):
         with_options(SCHEMA, {"kafka.sasl.password": "x"})
 

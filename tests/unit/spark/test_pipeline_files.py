@@ -167,11 +167,11 @@ LADDER = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 
         (BOMB, "aliases make more than 100000 values"),
         (LADDER, "aliases nest more than 32 levels deep"),
         ("name: x\nsource: " + "[" * 100_000, r"p.yaml:2: nested more than 32 levels deep"),
-        ("name: \x01\n", "p.yaml: not a text in YAML"),
+        ("name: \x01\n", "p.yaml: is not YAML text"),
     ],
     ids=["recursive", "recursive deeper", "bomb", "ladder", "deep", "control character"],
 )
-def test_a_hostile_file_is_refused_at_once(write, text, message):
+def test_a_hostile_file_is_rejected_at_once(write, text, message):
     with pytest.raises(ConfigError, match=message):
         load(write(text))
 

@@ -11,7 +11,7 @@ from barnabas.spark import worker_memory
 
 @pytest.fixture
 def frozen(monkeypatch):
-    """How often the collector was told."""
+    """One entry per call of `gc.freeze`."""
     calls = []
     monkeypatch.setattr(worker_memory.gc, "freeze", lambda: calls.append(1))
     monkeypatch.setattr(worker_memory, "_frozen", [-1, 0, 0])

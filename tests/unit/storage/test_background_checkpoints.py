@@ -63,7 +63,7 @@ def test_a_round_writes_what_changed_and_nothing_else(fs, logs, background, name
     assert background.begin(name) == []
 
 
-def test_what_was_written_meanwhile_is_not_overwritten(fs, logs, background):
+def test_a_later_checkpoint_is_not_overwritten(fs, logs, background):
     (task,) = background.begin(file_names.HIGH_WATERMARKS)
     task.run()
     append(logs, 5)

@@ -175,13 +175,13 @@ def test_no_file_without_aborted_transactions_unless_asked(fs):
 @pytest.mark.parametrize(
     "raw", [b"\0" * 33, b"\0\x01" + b"\0" * 32], ids=["cut", "another version"]
 )
-def test_a_damaged_transaction_index_is_refused(fs, raw):
+def test_a_damaged_transaction_index_is_rejected(fs, raw):
     fs.open(DIR / "x.txnindex", create=True).pwrite(raw, 0)
     with pytest.raises(CorruptFileError):
         assert TransactionIndex(fs, DIR / "x.txnindex").entries
 
 
-def test_an_impossible_entry_is_refused(fs):
+def test_an_impossible_entry_is_rejected(fs):
     index = TransactionIndex(fs, DIR / "x.txnindex")
     index.append(AbortedTxn(1, 10, 20, 21))
     index.check(15)

@@ -106,7 +106,7 @@ def test_replication_and_coordinators_are_not_checked_for_sequences(log):
     assert log.producers.entries[1].last_sequence == 30
 
 
-def test_a_batch_larger_than_a_segment_is_refused(log):
+def test_a_batch_larger_than_a_segment_is_rejected(log):
     assert code_of(lambda: put(log, (b"a", b"x" * 2000))) is ErrorCode.RECORD_LIST_TOO_LARGE
 
 
@@ -122,7 +122,7 @@ def test_a_follower_writes_what_the_leader_sent(log):
     assert log.append_as_follower(b"").last_offset == 2
 
 
-def test_a_follower_refuses_what_does_not_go_on(log):
+def test_a_follower_rejects_what_does_not_go_on(log):
     put(log, (b"a", b"1"))
     with pytest.raises(CorruptRecordError, match="continues at 1"):
         log.append_as_follower(bytes(batch_of([(b"a", b"1")], base_offset=0)))

@@ -211,7 +211,7 @@ def test_new_logs_go_where_there_are_fewest():
     assert len(again) == 7
 
 
-def test_a_partition_in_two_directories_is_refused():
+def test_a_partition_in_two_directories_is_rejected():
     fs = MemoryFileSystem()
     for directory in ("/a/t-0", "/b/t-0"):
         fs.make_dirs(Path(directory))

@@ -1,4 +1,4 @@
-"""Unlinking on a thread: what happens on the loop meanwhile, and what cannot be removed."""
+"""Removing files in a thread: concurrent changes on the loop, and files that cannot be removed."""
 
 import errno
 import logging
@@ -35,7 +35,7 @@ def test_nothing_is_touched_before_the_task_runs():
     world.manager.maintenance.finish_purge(task)
 
 
-def test_what_is_due_is_given_out_once():
+def test_a_purge_that_is_due_is_returned_once():
     world = expired()
     assert world.manager.maintenance.begin_purge() is not None
     assert world.manager.maintenance.begin_purge() is None

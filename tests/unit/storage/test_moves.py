@@ -74,7 +74,7 @@ def test_a_log_moves_with_everything_that_is_known_of_it():
     assert not world.fs.exists(log.directory / file_names.MOVED_FROM)
 
 
-def test_what_is_appended_meanwhile_is_there():
+def test_records_appended_during_a_move_are_copied():
     world = filled()
     world.ask()
     world.step()
@@ -109,7 +109,7 @@ def test_it_can_move_back():
         assert world.home == target
 
 
-def test_whoever_holds_the_old_log_is_told():
+def test_owners_of_the_old_log_are_notified():
     world = filled()
     told = []
     world.manager.moves.on_swapped = told.append
@@ -317,7 +317,7 @@ def test_directories_that_cannot_be():
     assert refused(world, SECOND) is ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def test_a_name_without_room_for_the_suffix_is_refused():
+def test_a_name_without_room_for_the_suffix_is_rejected():
     world = MoveWorld()
     long = TopicPartition("t" * 230, 0)
     world.manager.get_or_create(long, None, world.config)
@@ -459,7 +459,7 @@ def test_a_log_whose_source_is_away_is_not_replaced_by_its_copy():
     world.manager.dirs.release()
 
 
-def test_damage_in_the_log_stops_the_move_and_says_so():
+def test_damage_in_the_log_stops_the_move_and_reports_it():
     world = filled()
     world.ask()
     file = world.log.local.segments.first.open_file()

@@ -65,7 +65,7 @@ def test_sequences_must_follow():
 
 
 def test_an_unknown_producer_may_begin_anywhere():
-    """Passes when the first sequence number of a producer is accepted whatever it is."""
+    """Passes if any first sequence number of a producer is accepted."""
     log = Log()
     log.write(header(41))
     log.write(header(42))
@@ -217,7 +217,7 @@ def test_a_producer_known_by_a_marker_alone_survives_the_snapshot():
     assert (decoded.epoch, decoded.coordinator_epoch) == (2, 5)
 
 
-def test_damaged_snapshots_are_refused():
+def test_damaged_snapshots_are_rejected():
     data = encode_snapshot([entry(), entry(2)])
     for size in range(len(data)):
         with pytest.raises(CorruptFileError):

@@ -29,7 +29,7 @@ def world():
 
 
 def lose_segment(world, number, *, only_log=False):
-    """Remove a segment's files as an operator's mistake would; returns the range that is gone."""
+    """Remove the files of a segment, as an operator might by mistake; returns the lost offsets."""
     segments = list(world.log.local.segments)
     lost = segments[number]
     end = world.log.log_end_offset

@@ -1,4 +1,4 @@
-"""Lookups in one segment, with indexes that are right, wrong and gone."""
+"""Lookups in one segment, with correct, wrong and missing indexes."""
 
 from pathlib import Path
 
@@ -14,10 +14,15 @@ BASE, COUNT = 100, 12
 
 @pytest.fixture
 def segment() -> Segment:
-    """Batches of one record, one size and one timestamp; every third one is indexed."""
+    """A segment in which every third batch is indexed."""
+    return make_segment(index_interval=200)
+
+
+def make_segment(*, index_interval: int) -> Segment:
+    """Returns a segment with batches of one record, one size and one timestamp."""
     fs = MemoryFileSystem()
     fs.make_dirs(Path("/d"))
-    made = Segment(fs, Path("/d"), BASE, 200)
+    made = Segment(fs, Path("/d"), BASE, index_interval)
     made.create(NOW)
     for number in range(COUNT):
         batch = batch_of([(b"k", b"v" * 20)])
@@ -53,6 +58,20 @@ def test_cut_takes_whole_batches_up_to_the_limit(segment, damage):
         last = segment.last_batch_within(first, limit)
         assert last.end == limit // each * each
         assert last.last_offset == BASE + limit // each - 1
+
+
+def test_a_limit_within_the_second_batch_reads_one_header(monkeypatch):
+    """A consumer of values of 1 MB with the default limit reads like this each time."""
+    segment = make_segment(index_interval=0)
+    first = segment.find(BASE + 3)
+    reads = []
+    file = segment.open_file()
+    pread = file.pread
+    monkeypatch.setattr(
+        type(file), "pread", lambda _, size, position: reads.append(size) or pread(size, position)
+    )
+    assert segment.last_batch_within(first, first.end + 50) == first
+    assert reads == [27]
 
 
 def test_a_time_entry_of_another_time_is_not_believed(segment):

@@ -61,7 +61,7 @@ def test_offset_checkpoint(fs):
         b"\xff",
     ],
 )
-def test_damaged_checkpoints_are_refused(fs, damaged):
+def test_damaged_checkpoints_are_rejected(fs, damaged):
     write(fs, FILE, damaged)
     with pytest.raises(CorruptFileError):
         read_offsets(fs, FILE)
@@ -173,7 +173,7 @@ def test_meta_properties_as_kafka_writes_them(fs):
     assert read_meta_properties(fs, DIR) == MetaProperties(12, "x")
 
 
-def test_meta_properties_of_the_future_are_refused(fs):
+def test_meta_properties_of_the_future_are_rejected(fs):
     write(fs, DIR / "meta.properties", b"version=9\nbroker.id=1\n")
     with pytest.raises(CorruptFileError):
         read_meta_properties(fs, DIR)

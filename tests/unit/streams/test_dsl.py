@@ -157,7 +157,7 @@ def test_drawings():
 
 
 def test_error_policies():
-    """A step's own policy, or the topology's; a mistake is told when it is written."""
+    """The policy of a step, or of the topology; a mistake raises in the user's line."""
     orders = Stream("orders", "user string")
     skipping = orders.map(str, into="user string", on_error="skip")
     assert skipping.node.on_error == ErrorPolicy("skip")

@@ -42,6 +42,6 @@ def test_a_planted_fault_is_found(fault, stored):
     assert run(stored, {0: 0, 1: 1, 2: 2})[fault] > 0
 
 
-def test_what_was_not_acknowledged_may_be_there_or_not():
+def test_records_without_acknowledgement_may_be_stored_or_lost():
     assert run(GOOD, {0: 0})["lost"] == 0
     assert run(GOOD[:1], {0: 0})["lost"] == 0

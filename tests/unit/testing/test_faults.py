@@ -27,7 +27,7 @@ def test_apis_go_by_any_usual_spelling(name):
 
 
 def test_an_unknown_api_is_named():
-    with pytest.raises(ValueError, match="unknown API 'Prodce'"):
+    with pytest.raises(ValueError, match="unknown API 'Prodce'; did you mean 'PRODUCE'"):
         api_named("Prodce")
 
 
@@ -69,7 +69,7 @@ def test_without_an_error_the_connection_is_closed():
         faults(context(ApiKey.PRODUCE), ProduceRequest(acks=-1), handled)
 
 
-def test_a_request_without_an_answer_can_only_be_refused_by_closing():
+def test_a_request_without_an_answer_can_only_be_rejected_by_closing():
     faults = FaultInjector()
     faults.plan("produce", "MESSAGE_TOO_LARGE", 1)
     with pytest.raises(ConnectionClosedError):
@@ -88,7 +88,7 @@ async def test_metadata_keeps_its_brokers():
     assert response.topics[0].error_code == ErrorCode.LEADER_NOT_AVAILABLE
 
 
-def test_what_was_asked_is_remembered():
+def test_requests_are_recorded():
     faults = FaultInjector()
     faults(context(ApiKey.PRODUCE, 9, "app"), ProduceRequest(), handled)
     assert list(faults.seen) == [(ApiKey.PRODUCE, 9, "app")]

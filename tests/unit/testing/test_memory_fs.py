@@ -1,4 +1,4 @@
-"""What a loss of power leaves of files and directories."""
+"""Files and directories after a power loss."""
 
 from random import Random
 

@@ -46,7 +46,7 @@ def test_an_open_one_grows() -> None:
 
 
 @pytest.mark.parametrize("asked", [request(P0), request()])
-def test_what_is_in_already_needs_no_record(asked: AddPartitions) -> None:
+def test_known_partitions_need_no_record(asked: AddPartitions) -> None:
     assert add(ONGOING, asked) == Unchanged()
 
 

@@ -6,7 +6,6 @@ import pytest
 from support.transactions.harness import P0
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import TransactionGuards
 from barnabas.transactions.decisions import (
     Change,
     Decision,
@@ -17,7 +16,7 @@ from barnabas.transactions.decisions import (
 )
 from barnabas.transactions.metadata import MAX_EPOCH, TransactionMetadata, Transition
 from barnabas.transactions.metadata import TransactionState as S
-from barnabas.transactions.requests import EndTxn
+from barnabas.transactions.requests import EndTxn, TransactionGuards
 
 BASE = Transition(S.EMPTY, 10, 5, 1000, 100)
 COMMIT, ABORT = True, False

@@ -34,7 +34,7 @@ def test_timeout(timeout_ms: int, error: ErrorCode) -> None:
     assert check_init(InitProducerId("tx", timeout_ms), 900_000) is error
 
 
-def test_an_empty_transactional_id_is_refused() -> None:
+def test_an_empty_transactional_id_is_rejected() -> None:
     assert check_init(InitProducerId("", 1), 900_000) is ErrorCode.INVALID_REQUEST
 
 

@@ -2,10 +2,10 @@ import pytest
 from support.transactions.harness import P0, P1
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.markers import MarkerResult, MarkerTracker, marker_result
 from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.metadata import Transition
+from barnabas.transactions.requests import TransactionConfig, TransactionGuards
 
 FIRST = Transition(S.PREPARE_COMMIT, 10, 1, 1, 0, frozenset({P0, P1}), transaction_version=2)
 

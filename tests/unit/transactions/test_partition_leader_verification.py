@@ -48,7 +48,7 @@ def test_without_a_token_nothing_is_appended() -> None:
 
 
 def test_a_marker_makes_the_token_void() -> None:
-    """KAFKA-14884: the transaction ended while the coordinator was being asked."""
+    """KAFKA-14884: the transaction ended while the verification was in flight."""
     states = VerificationStates()
     token = begin(states, 0)
     states.marker_written(PID, EPOCH)

@@ -6,7 +6,6 @@ import pytest
 from support.transactions.harness import ID, P0, P1, P2, Harness, harness_at
 
 from barnabas.model.error_codes import ErrorCode as E
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import MAX_EPOCH, Transition
 from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.requests import (
@@ -15,6 +14,8 @@ from barnabas.transactions.requests import (
     InitProducerId,
     InitProducerIdReply,
     ListTransactions,
+    TransactionConfig,
+    TransactionGuards,
 )
 from barnabas.transactions.shard import TransactionCoordinatorShard
 
@@ -346,7 +347,7 @@ class TestLoading:
             h.init()
         assert h.reload().producer == (5000, 2)
 
-    def test_requests_are_refused_meanwhile(self) -> None:
+    def test_requests_are_rejected_meanwhile(self) -> None:
         _expect_refusal(TransactionCoordinatorShard(1), E.COORDINATOR_LOAD_IN_PROGRESS)
 
     def test_unknown_keys_are_skipped(self) -> None:
@@ -356,7 +357,7 @@ class TestLoading:
 
 
 class TestResigning:
-    def test_requests_are_refused(self) -> None:
+    def test_requests_are_rejected(self) -> None:
         h = Harness()
         h.shard.resign()
         _expect_refusal(h.shard, E.NOT_COORDINATOR)

@@ -6,11 +6,20 @@ import pytest
 
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import TransactionConfig, TransactionGuards
 from barnabas.transactions.metadata import TransactionState as S
-from barnabas.transactions.metadata import Transition
-from barnabas.transactions.records import decode_key, decode_value, encode_key, encode_value
-from barnabas.transactions.requests import EndTxnReply, InitProducerId
+from barnabas.transactions.metadata import (
+    Transition,
+    decode_key,
+    decode_value,
+    encode_key,
+    encode_value,
+)
+from barnabas.transactions.requests import (
+    EndTxnReply,
+    InitProducerId,
+    TransactionConfig,
+    TransactionGuards,
+)
 from barnabas.transactions.transaction_table import TransactionTable
 
 P0 = TopicPartition("t", 0)
@@ -58,7 +67,7 @@ def test_a_new_id_goes_with_its_first_change() -> None:
     assert table.get("a") is None
 
 
-def test_what_an_earlier_coordinator_decided_is_finished() -> None:
+def test_decisions_of_an_earlier_coordinator_are_completed() -> None:
     table = table_with("a", "b", current=DECIDED)
     outcome = table.finish_decided(0)
     assert [send.transactional_id for send in outcome.markers] == ["a", "b"]

@@ -63,14 +63,14 @@ def test_unknown_kinds_are_passed_over():
     assert maybe_decode_transaction_record(b"\x00\x09", None) is None
 
 
-def test_value_from_the_future_is_refused():
+def test_value_from_the_future_is_rejected():
     key = encode_versioned(OffsetCommitKey("g", "t", 3), 1)
     with pytest.raises(ProtocolError, match="OffsetCommitValue has no version 9"):
         maybe_decode_offsets_record(key, b"\0\x09" + bytes(40))
 
 
 def test_subscription_from_the_future_is_read_as_ours():
-    """Members may speak a newer version; what it adds comes after what we know."""
+    """Members may use a newer version; its additional fields follow the known ones."""
     raw = encode_versioned(ConsumerProtocolSubscription(["t"], b"u", [], 5, "rack"), 3)
     newer = b"\x00\x04" + raw[2:] + b"more"
     assert decode_versioned(ConsumerProtocolSubscription, newer).rack_id == "rack"

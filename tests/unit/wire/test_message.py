@@ -122,7 +122,7 @@ def test_unknown_version(version):
         (9, "ffffffffff01", "varint at 0 is too long"),
     ],
 )
-def test_what_cannot_be_read_is_explained(version, body, problem):
+def test_errors_name_the_part_that_cannot_be_decoded(version, body, problem):
     with pytest.raises(ProtocolError, match=problem):
         MetadataRequest.decode(memoryview(bytes.fromhex(body)), version)
 

@@ -27,13 +27,13 @@ def test_uvarint(value, encoded):
 
 
 @pytest.mark.parametrize("encoded", ["ffffffff1f", "ffffffffff01", "808080808000"])
-def test_uvarint_of_more_than_32_bits_is_refused(encoded):
+def test_uvarint_of_more_than_32_bits_is_rejected(encoded):
     with pytest.raises(ProtocolError, match="too long"):
         primitives.read_uvarint(memoryview(bytes.fromhex(encoded)), 0)
 
 
 def test_uvarint_may_be_longer_than_needed():
-    """Nobody forbids padding, and Kafka reads it."""
+    """The protocol allows padding, and Kafka reads it."""
     assert primitives.read_uvarint(memoryview(b"\x81\x80\x00"), 0) == (1, 3)
 
 
@@ -58,7 +58,7 @@ def test_tags_are_skipped():
         pytest.param(b"\x81\x08" + bytes(4096), id="more tags than anybody sends"),
     ],
 )
-def test_bad_tags_are_refused(section):
+def test_bad_tags_are_rejected(section):
     with pytest.raises(ProtocolError):
         primitives.skip_tags(memoryview(section), 0, len(section))
 

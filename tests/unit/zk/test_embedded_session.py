@@ -1,4 +1,4 @@
-"""A session by itself: its states, and what it asks of its store."""
+"""A session alone: its states, and its calls of the store."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from barnabas.zk.tree import ConnectionLossError, SessionLostError, SessionState
 
 
 class Store:
-    """Notes what is written; nothing is."""
+    """Records writes and stores nothing."""
 
     def __init__(self):
         self.nodes = NodeStore()

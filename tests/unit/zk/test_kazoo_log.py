@@ -19,7 +19,7 @@ def log(clock, caplog):
     return KazooLog(logging.getLogger("barnabas.zk.kazoo"), "zk:2181", clock)
 
 
-def test_a_complaint_is_said_when_it_is_new_and_then_once_a_minute(log, clock, caplog):
+def test_a_complaint_is_reported_when_it_is_new_and_then_once_a_minute(log, clock, caplog):
     for _ in range(3):
         log.warning("Connection dropped: %s", "refused")
     log.warning("Connection dropped: %s", "reset")
@@ -37,7 +37,7 @@ def test_after_a_connection_every_complaint_is_new(log, caplog):
     assert len(caplog.messages) == 2
 
 
-def test_the_rest_is_said_as_it_is_until_the_client_is_stopped(log, caplog):
+def test_the_rest_is_reported_as_it_is_until_the_client_is_stopped(log, caplog):
     log.info("Zookeeper connection established")
     log.close()
     log.warning("Failed connecting")

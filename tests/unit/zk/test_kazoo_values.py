@@ -65,7 +65,7 @@ def test_results_of_a_multi():
     assert results == ["/a0", stat, None, None]
 
 
-def test_a_refused_multi_names_the_operation_at_fault():
+def test_a_rejected_multi_names_the_operation_at_fault():
     rolled_back, never_tried = kazoo_errors.RolledBackError(), kazoo_errors.RuntimeInconsistency()
     with pytest.raises(MultiError) as caught:
         kazoo_values.multi_results(

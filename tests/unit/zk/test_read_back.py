@@ -1,4 +1,4 @@
-"""What can be told about a write whose answer was lost."""
+"""The outcome of a write whose response was lost."""
 
 import pytest
 

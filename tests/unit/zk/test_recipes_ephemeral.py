@@ -54,3 +54,38 @@ async def test_foreign_node_that_stays_is_an_error(store):
     await old.create("/e", ephemeral=True)
     with pytest.raises(NodeExistsError):
         await claim_ephemeral(new, "/e", b"", wait_s=0.01)
+
+
+class ReplacedNode:
+    """A tree on which another session takes the place of a node just before it is deleted."""
+
+    def __init__(self, tree, former, other, path):
+        self._tree, self._former, self._other, self._path = tree, former, other, path
+
+    def __getattr__(self, name):
+        return getattr(self._tree, name)
+
+    async def _replace(self):
+        if self._former is not None:
+            former, self._former = self._former, None
+            await former.close()
+            await self._other.create(self._path, b"other", ephemeral=True)
+
+    async def delete(self, *arguments):
+        await self._replace()
+        await self._tree.delete(*arguments)
+
+    async def multi(self, *arguments):
+        await self._replace()
+        return await self._tree.multi(*arguments)
+
+
+async def test_a_node_that_another_session_has_created_meanwhile_is_not_deleted(store):
+    """Both nodes have version 0."""
+    old, new, other = store.session(), store.session(), store.session()
+    await claim_ephemeral(old, "/e", b"x")
+    tree = ReplacedNode(new, old, other, "/e")
+    with pytest.raises(NodeExistsError):
+        await claim_ephemeral(tree, "/e", b"x", former_sessions={old.session_id})
+    data, stat = await new.get("/e")
+    assert (data, stat.ephemeral_owner) == (b"other", other.session_id)

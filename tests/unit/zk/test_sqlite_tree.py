@@ -1,4 +1,4 @@
-"""What only the embedded tree does: it survives restarts, in one process at a time."""
+"""Features of the embedded tree alone: it survives restarts, and one process uses it at a time."""
 
 import asyncio
 import sqlite3
@@ -63,20 +63,20 @@ async def test_killed_process_loses_nothing_that_was_answered(path):
     await store.close()
 
 
-async def test_second_opener_is_refused(path):
+async def test_second_opener_is_rejected(path):
     store = EmbeddedStore(SystemClock(), path)
     with pytest.raises(LocalError, match=r"metadata\.db"):
         EmbeddedStore(SystemClock(), path)
     await store.close()
 
 
-async def test_file_that_is_something_else_is_refused(path):
+async def test_file_that_is_something_else_is_rejected(path):
     path.write_bytes(b"not a database, but long enough to be looked at" * 50)
     with pytest.raises(LocalError, match="cannot open"):
         EmbeddedStore(SystemClock(), path)
 
 
-async def test_unknown_format_is_refused(path):
+async def test_unknown_format_is_rejected(path):
     database = sqlite3.connect(path)
     database.execute("PRAGMA user_version=99")
     database.close()
@@ -119,7 +119,7 @@ async def test_writes_that_arrive_together_share_a_commit(path, monkeypatch):
     await store.close()
 
 
-async def test_refused_write_in_a_batch_does_not_touch_its_neighbours(path):
+async def test_rejected_write_in_a_batch_does_not_touch_its_neighbours(path):
     store = EmbeddedStore(SystemClock(), path)
     tree = store.session()
     results = await asyncio.gather(
@@ -143,7 +143,7 @@ async def test_ephemeral_nodes_cost_no_commit(path, monkeypatch):
     await store.close()
 
 
-async def test_suspended_session_refuses_and_keeps_its_nodes():
+async def test_suspended_session_rejects_and_keeps_its_nodes():
     store = EmbeddedStore(SystemClock())
     tree = store.session()
     await tree.create("/e", ephemeral=True)

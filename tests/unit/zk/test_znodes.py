@@ -128,7 +128,7 @@ def test_epoch_is_plain_text():
 
 
 @pytest.mark.parametrize("data", [b"", b"nonsense", b"[1]", b"\xff"])
-def test_what_is_not_an_object_is_refused(data):
+def test_data_that_is_not_a_json_object_is_rejected(data):
     with pytest.raises(ProtocolError):
         decode_json(data)
 

@@ -1,4 +1,4 @@
-"""The ZooKeeper server's configuration, and what is said when it cannot run."""
+"""The ZooKeeper server's configuration, and the error if it cannot run."""
 
 import importlib.util
 
@@ -27,7 +27,7 @@ def test_ensemble(tmp_path):
     assert "server.2=127.0.0.1:3:4" in lines
 
 
-def test_missing_pyspark_is_said(monkeypatch):
+def test_missing_pyspark_is_reported(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(LocalError, match="PySpark"):
         find_jars()

@@ -124,25 +124,25 @@ class SaslGate:
         offset: int,
     ) -> Reply:
         request = SaslAuthenticateRequest.decode(frame, header.api_version, offset)
-        answer = session.authenticate(request.auth_bytes, self._clock.monotonic_ms())
-        self._admit(connection, answer)
-        parts = encode_reply(header, _response(answer))
-        if answer.close_after_ms is None:
+        response = session.authenticate(request.auth_bytes, self._clock.monotonic_ms())
+        self._admit(connection, response)
+        parts = encode_reply(header, _response(response))
+        if response.close_after_ms is None:
             return parts
-        return self._close(connection, answer.reason, answer.close_after_ms, parts)
+        return self._close(connection, response.reason, response.close_after_ms, parts)
 
     def _raw_token(
         self, connection: ServerConnection, session: SaslServer, frame: memoryview, now_ms: int
     ) -> Reply:
-        answer = session.authenticate(bytes(frame), now_ms)
-        self._admit(connection, answer)
-        if answer.close_after_ms is None:
-            return [struct.pack(">i", len(answer.token)) + answer.token]
-        return self._close(connection, answer.reason, answer.close_after_ms, None)
+        response = session.authenticate(bytes(frame), now_ms)
+        self._admit(connection, response)
+        if response.close_after_ms is None:
+            return [struct.pack(">i", len(response.token)) + response.token]
+        return self._close(connection, response.reason, response.close_after_ms, None)
 
-    def _admit(self, connection: ServerConnection, answer: AuthenticateAnswer) -> None:
-        if answer.principal is not None:
-            connection.principal = answer.principal
+    def _admit(self, connection: ServerConnection, response: AuthenticateAnswer) -> None:
+        if response.principal is not None:
+            connection.principal = response.principal
             connection.lift_bounds()
 
     def _close(
@@ -165,8 +165,10 @@ class SaslGate:
         return reply
 
 
-def _response(answer: AuthenticateAnswer) -> Message:
-    message = answer.message
-    if message is None and answer.error is not ErrorCode.NONE:
-        message = answer.error.explanation
-    return SaslAuthenticateResponse(answer.error, message, answer.token, answer.session_lifetime_ms)
+def _response(response: AuthenticateAnswer) -> Message:
+    message = response.message
+    if message is None and response.error is not ErrorCode.NONE:
+        message = response.error.explanation
+    return SaslAuthenticateResponse(
+        response.error, message, response.token, response.session_lifetime_ms
+    )

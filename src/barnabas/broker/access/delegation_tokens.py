@@ -214,7 +214,7 @@ class DelegationTokens:
         return await self._change_expiry(principal, hmac, period)
 
     async def expire(self, principal: Principal, hmac: bytes, period_ms: int) -> int:
-        """Changes when a token expires, a negative period deletes it; returns the expiry time."""
+        """Sets the expiry time of a token and returns it; a negative period deletes the token."""
         if period_ms >= 0:
             return await self._change_expiry(principal, hmac, period_ms)
         token = self._find(principal, hmac)

@@ -17,13 +17,12 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Awaitable, Iterable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from barnabas.broker.access.authorizer_config import super_users
+from barnabas.broker.access.access import super_users
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.handler import AvailableResult, Handle, Handler, RequestContext, Result
+from barnabas.broker.handler import AwaitedResult, Handle, Handler, RequestContext, Result
 from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.server_connection import ServerConnection
 from barnabas.net.tls_context import ReloadableClientContext
@@ -110,10 +109,7 @@ class BrokerPeers:
 
     def restrict(self, handlers: Iterable[Handler]) -> list[Handler]:
         """Returns the handlers; those of inter-broker commands check the sender first."""
-        return [
-            replace(h, handle=self._checked(h)) if h.api in INTER_BROKER_APIS else h
-            for h in handlers
-        ]
+        return [h.wrapped(self._checked(h)) if h.api in INTER_BROKER_APIS else h for h in handlers]
 
     def _checked(self, handler: Handler) -> Handle:
         serve = handler.handle
@@ -147,7 +143,7 @@ class BrokerPeers:
 
     async def _check_address(
         self, ctx: RequestContext, request: object, serve: Handle
-    ) -> AvailableResult:
+    ) -> AwaitedResult:
         address = ctx.connection.stream.peer[0]
         async with self._reading:
             if not self._is_fresh_broker_address(ctx.connection):

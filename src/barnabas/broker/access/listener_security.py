@@ -100,7 +100,7 @@ class ListenerCertificates:
         end = own_certificate_end(self._settings)
         if end is not None and end < datetime.now(UTC) + timedelta(days=EXPIRY_WARNING_DAYS):
             verb = "expired" if end < datetime.now(UTC) else "expires"
-            line = "the certificate of listener %s %s on %s; clients will refuse it"
+            line = "the certificate of listener %s %s on %s; clients will reject it"
             _logger.warning(line, self.listener, verb, end.isoformat(" ", "minutes"))
 
     @property

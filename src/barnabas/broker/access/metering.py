@@ -13,11 +13,10 @@ counts towards the next request.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from barnabas.broker.access.client_quotas import ClientQuotas, QuotaMeter
 from barnabas.broker.access.inter_broker import INTER_BROKER_APIS
-from barnabas.broker.access.throttling import MessageT, Muting, tell
+from barnabas.broker.access.throttling import MessageT, Muting, set_throttle_time
 from barnabas.broker.handler import Handle, Handler, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -49,7 +48,7 @@ class RequestQuota:
     """
 
     def __init__(self, meter: QuotaMeter, muting: Muting, now_ns: Callable[[], int]) -> None:
-        self._meter = meter
+        self.meter = meter
         self._muting = muting
         self._now_ns = now_ns
         self._limit: Limit | None = None  # of the request that is being served
@@ -58,7 +57,7 @@ class RequestQuota:
 
     def timed(self, dispatch: FrameHandler) -> FrameHandler:
         """Returns the dispatcher with its time measured."""
-        meter = self._meter
+        meter = self.meter
 
         def serve(connection: ServerConnection, frame: memoryview) -> Reply:
             if not meter.active:
@@ -80,7 +79,7 @@ class RequestQuota:
 
     def limited(self, serve: Handle) -> Handle:
         """Returns a handler whose time is counted."""
-        meter = self._meter
+        meter = self.meter
 
         def handle(ctx: RequestContext, request: Message) -> Result:
             if meter.active and not _of_a_broker(request):
@@ -89,7 +88,7 @@ class RequestQuota:
                     return self._serve_later(ctx, request, limit, serve)
                 if limit is not None:
                     self._limit = limit
-                    ctx.amend_with(lambda response: self._tell(ctx, limit, response))
+                    ctx.amend_with(lambda response: self._set_throttle(ctx, limit, response))
             return serve(ctx, request)
 
         return handle
@@ -99,26 +98,26 @@ class RequestQuota:
     ) -> Result:
         """Serves a delayed request outside the dispatcher; counts the time of its handler."""
         started_ns = self._now_ns()
-        ctx.amend_with(lambda response: self._tell(ctx, limit, response))
+        ctx.amend_with(lambda response: self._set_throttle(ctx, limit, response))
         try:
             return serve(ctx, request)
         finally:
-            self._meter.record(limit, (self._now_ns() - started_ns) * _PERCENT_PER_NS)
+            self.meter.record(limit, (self._now_ns() - started_ns) * _PERCENT_PER_NS)
 
-    def _tell(self, ctx: RequestContext, limit: Limit, response: MessageT) -> MessageT:
+    def _set_throttle(self, ctx: RequestContext, limit: Limit, response: MessageT) -> MessageT:
         # The time of a deferred response was counted with its request.
-        wait_ms = self._count(limit) if self._limit is limit else self._meter.record(limit, 0)
+        wait_ms = self._count(limit) if self._limit is limit else self.meter.record(limit, 0)
         # As in Kafka at most one window; the next request is throttled again if necessary.
-        wait_ms = min(wait_ms, self._meter.window_ms)
+        wait_ms = min(wait_ms, self.meter.window_ms)
         if wait_ms > 0:
             self._muting.mute(ctx.connection, wait_ms)
-            tell(response, wait_ms)
+            set_throttle_time(response, wait_ms)
         return response
 
     def _count(self, limit: Limit) -> int:
         now_ns = self._now_ns()
         spent_ns, self._counted_ns = now_ns - self._counted_ns, now_ns
-        return self._meter.record(limit, spent_ns * _PERCENT_PER_NS)
+        return self.meter.record(limit, spent_ns * _PERCENT_PER_NS)
 
 
 def _of_a_broker(request: Message) -> bool:
@@ -137,7 +136,12 @@ def metered(
         handle = _metered(handler, quotas, muting)
         if handler.api not in EXEMPT:
             handle = requests.limited(handle)
-        return replace(handler, handle=handle)
+        return handler.wrapped(handle, unlimited)
+
+    meters = requests.meter, quotas.produce, quotas.fetch
+
+    def unlimited(connection: ServerConnection) -> bool:
+        return not (meters[0].active or meters[1].active or meters[2].active)
 
     return [behind_meters(handler) for handler in handlers]
 
@@ -166,7 +170,7 @@ def _produce(serve: Handle, meter: QuotaMeter, muting: Muting) -> Handle:
         )
         throttle_ms = meter.record(limit, size)
         if throttle_ms > 0:
-            ctx.amend_with(lambda response: tell(response, throttle_ms))
+            ctx.amend_with(lambda response: set_throttle_time(response, throttle_ms))
             muting.mute(ctx.connection, throttle_ms)
         return serve(ctx, request)
 
@@ -186,7 +190,7 @@ def _fetch(serve: Handle, meter: QuotaMeter, muting: Muting) -> Handle:
             size = _size(response)
             throttle_ms = meter.record(limit, size) if size else 0
             if throttle_ms > 0:
-                tell(response, throttle_ms)
+                set_throttle_time(response, throttle_ms)
                 muting.mute(ctx.connection, throttle_ms)
             return response
 
@@ -253,6 +257,6 @@ class _Budget:
     def settle(self, response: MessageT, ctx: RequestContext, muting: Muting) -> MessageT:
         """Sets the throttle time of the response and mutes the connection."""
         if self._wait_ms > 0:
-            tell(response, self._wait_ms)
+            set_throttle_time(response, self._wait_ms)
             muting.mute(ctx.connection, self._wait_ms)
         return response

@@ -16,7 +16,7 @@ from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.delegation_tokens import TokenSource
 from barnabas.broker.config import MECHANISMS, BrokerConfig
 from barnabas.model.errors import ConfigError
-from barnabas.model.extras import missing_package
+from barnabas.model.lazy_exports import missing_package
 from barnabas.net.sasl_client import SaslLogin
 from barnabas.net.sasl_client import TokenSource as BearerTokenSource
 from barnabas.runtime.clock import Clock
@@ -45,7 +45,9 @@ def enabled_mechanisms(config: BrokerConfig, listener: str) -> list[str]:
     for name in names:
         if name not in MECHANISMS:
             served = ", ".join(MECHANISMS)
-            raise ConfigError(f"sasl.enabled.mechanisms: {name} is not served, these are: {served}")
+            raise ConfigError(
+                f"sasl.enabled.mechanisms: {name} is not supported; supported are: {served}"
+            )
     if not names:
         raise ConfigError(f"sasl.enabled.mechanisms: listener {listener} has none")
     return names
@@ -229,8 +231,8 @@ class KeySet:
             self._modified_ns = self._file.stat().st_mtime_ns
             return parse_key_set(self._file.read_text(encoding="utf-8"))
         try:
-            with urllib.request.urlopen(self._url, timeout=_TIMEOUT_S) as answer:
-                return parse_key_set(answer.read(_MAX_BYTES).decode())
+            with urllib.request.urlopen(self._url, timeout=_TIMEOUT_S) as response:
+                return parse_key_set(response.read(_MAX_BYTES).decode())
         except urllib.error.HTTPError as error:
             error.close()  # closes the connection of the response
             raise

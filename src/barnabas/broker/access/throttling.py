@@ -31,7 +31,7 @@ class Throttled(Protocol):
     throttle_time_ms: int
 
 
-def tell(response: MessageT, throttle_ms: int) -> MessageT:
+def set_throttle_time(response: MessageT, throttle_ms: int) -> MessageT:
     """Sets the throttle time of a response, unless it has a longer one."""
     found: object = response
     if isinstance(found, Throttled) and throttle_ms > found.throttle_time_ms:

@@ -6,9 +6,9 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from barnabas.broker.access.access import Authorizers
 from barnabas.broker.access.acl_store import AclStore
 from barnabas.broker.access.audit import RequestAuditLog
-from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.access.client_entities import ClientEntities
 from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.delegation_tokens import DelegationTokens, TokenSettings

@@ -173,11 +173,11 @@ class ControllerIsrChannel:
             # One request in flight: proposals that arrive meanwhile are sent together in the next
             # one, as in Kafka (KIP-497).
             batch, self._waiting = self._waiting, {}
-            replies = await self._ask(controller, list(batch.values()))
+            replies = await self._send(controller, list(batch.values()))
             for topic_partition, proposal in batch.items():
                 proposal.on_reply(replies.get(topic_partition, _UNKNOWN_OUTCOME))
 
-    async def _ask(
+    async def _send(
         self, controller: ControllerLink, batch: list[_Proposal]
     ) -> dict[TopicPartition, AlterPartitionReply]:
         # A broker whose session has expired may be out of all ISRs already and must not propose a

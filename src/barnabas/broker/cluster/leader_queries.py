@@ -1,4 +1,4 @@
-"""Asks the leaders of partitions that have no replica on this broker, for the lag of groups.
+"""Reads offsets of partitions without a replica on this broker from leaders, for group lag.
 
 One ListOffsets request per leader returns the ends of its partitions. A Fetch request returns the
 batches at the committed offsets, of which only the timestamps are used: many partitions in one
@@ -6,7 +6,7 @@ request with a small limit for each. A leader returns whole batches, so a batch 
 is requested in a later call, alone at the head of a request, for which a leader always returns one
 batch.
 
-A broker that cannot be reached, or that refuses the request, delays nothing else: its partitions
+A broker that cannot be reached, or that rejects the request, delays nothing else: its partitions
 are missing in the result.
 """
 
@@ -21,7 +21,6 @@ from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.metrics.lag import LogBounds, Position, batch_timestamp
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
-from barnabas.wire.message import Message
 from barnabas.wire.messages import fetch, list_offsets
 
 _logger = logging.getLogger("barnabas.broker")
@@ -94,7 +93,7 @@ class RequestedLeaders:
     async def _read_timestamps(
         self, leader: BrokerId, positions: list[Position], found: dict[Position, int]
     ) -> None:
-        """Each request asks for its first position in any case, and for further ones at once."""
+        """Reads timestamps; a leader always returns the first position of a request."""
         link = self._links.to(leader)
         waiting = positions
         for _ in range(_FETCHES):
@@ -131,7 +130,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicParti
 async def _list_offsets(
     link: BrokerLink, partitions: list[TopicPartition], timestamp: int
 ) -> dict[TopicPartition, int]:
-    request: Message = list_offsets.ListOffsetsRequest(
+    request = list_offsets.ListOffsetsRequest(
         replica_id=NO_BROKER,
         topics=[
             list_offsets.ListOffsetsTopic(

@@ -6,14 +6,13 @@ waits for data, or a marker that waits for replicas, would delay other requests.
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
 
 from barnabas.model.control import LiveBroker
 from barnabas.model.errors import UnavailableError
 from barnabas.model.ids import BrokerId
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address, ConnectionOptions
-from barnabas.wire.message import Message
+from barnabas.wire.message import Request, ResponseT
 
 
 class AddressBook:
@@ -52,8 +51,12 @@ class BrokerLink:
         self._connection: ClientConnection | None = None
 
     async def request(
-        self, message: Message, *, version: int | None = None, timeout_s: float | None = None
-    ) -> Any:
+        self,
+        message: Request[ResponseT],
+        *,
+        version: int | None = None,
+        timeout_s: float | None = None,
+    ) -> ResponseT:
         """Sends a request and returns the response; raises BarnabasError if there is none."""
         connection = await self._connected()
         return await connection.send(message, version=version, timeout_s=timeout_s)

@@ -1,6 +1,6 @@
 """Transactions across brokers: markers to other leaders, requests to other coordinators."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from barnabas.broker.cluster.links import BrokerLinks
 from barnabas.broker.coordinators.internal_topics import InternalTopics
@@ -10,7 +10,7 @@ from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.tasks import BackgroundTasks
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError
-from barnabas.model.ids import TRANSACTIONS_TOPIC, BrokerId, TopicPartition
+from barnabas.model.ids import TRANSACTIONS_TOPIC, BrokerId, TopicPartition, by_topic
 from barnabas.transactions.requests import AddPartitions
 from barnabas.wire.messages import add_partitions_to_txn as adding
 from barnabas.wire.messages import write_txn_markers as marking
@@ -50,7 +50,7 @@ class RemoteMarkers:
             end.commit,
             [
                 marking.WritableTxnMarkerTopic(topic, numbers)
-                for topic, numbers in _by_topic(partitions).items()
+                for topic, numbers in by_topic(partitions).items()
             ],
             end.coordinator_epoch,
             end.transaction_version,
@@ -97,12 +97,14 @@ class RoutedAddPartitions:
         if state is None or state.leader < 0 or state.leader == self._broker_id:
             self._local.add_or_verify(request, answered)
         else:
-            self._tasks.start(self._ask(state.leader, request, answered))
+            self._tasks.start(self._request(state.leader, request, answered))
 
     async def stop(self) -> None:
         await self._tasks.stop()
 
-    async def _ask(self, broker_id: BrokerId, request: AddPartitions, answered: Verified) -> None:
+    async def _request(
+        self, broker_id: BrokerId, request: AddPartitions, answered: Verified
+    ) -> None:
         transaction = adding.AddPartitionsToTxnTransaction(
             request.transactional_id,
             request.producer_id,
@@ -110,7 +112,7 @@ class RoutedAddPartitions:
             request.verify_only,
             [
                 adding.AddPartitionsToTxnTopic(topic, numbers)
-                for topic, numbers in _by_topic(sorted(request.partitions)).items()
+                for topic, numbers in by_topic(sorted(request.partitions)).items()
             ],
         )
         version = _ADD_VERSION if request.transaction_version >= 2 else _VERIFY_VERSION
@@ -136,10 +138,3 @@ def _results(
                 topic_partition = TopicPartition(topic.name, item.partition_index)
                 results[topic_partition] = ErrorCode.of(item.partition_error_code)
     return results
-
-
-def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    topics: dict[str, list[int]] = {}
-    for topic_partition in partitions:
-        topics.setdefault(topic_partition.topic, []).append(topic_partition.partition)
-    return topics

@@ -65,7 +65,7 @@ class WireSource:
             self._session.lost()
             raise
         error = ErrorCode.of(response.error_code)
-        self._session.answered(error, response.session_id)
+        self._session.on_response(error, response.session_id)
         if error in SESSION_ERRORS:
             return ()  # the next request is a full one
         if error is not ErrorCode.NONE:

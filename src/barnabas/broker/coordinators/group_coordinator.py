@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from barnabas.broker.coordinators.internal_topics import InternalTopics
-from barnabas.broker.coordinators.shard_host import ShardHost
+from barnabas.broker.coordinators.shard_host import ShardHost, ShardState
 from barnabas.broker.coordinators.shard_runtime import (
     ReplyReceiver,
     RuntimeSettings,
@@ -13,7 +13,7 @@ from barnabas.broker.coordinators.shard_runtime import (
     ShardRuntime,
 )
 from barnabas.broker.metadata_cache import MetadataCache
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination import CoordinatorRecord
 from barnabas.groups.step import GroupConfig, GroupOutcome, GroupStats, TimerKey
 from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
@@ -164,8 +164,12 @@ class GroupCoordinator:
 
     @property
     def load_time(self) -> Histogram:
-        """Metric: nanoseconds in which a partition of the offsets topic was loaded."""
+        """Metric: nanoseconds that loading a partition of the offsets topic took."""
         return self._host.load_time
+
+    def partitions_by_state(self) -> Mapping[ShardState, int]:
+        """Metric: partitions of the offsets topic that this coordinator has, by state."""
+        return self._host.count_by_state()
 
     def active_shards(self) -> Iterator[GroupShardDriver]:
         """Yields the shards that serve, without those that are still loading."""

@@ -46,10 +46,10 @@ class InternalTopics:
     def coordinated_partition(self, topic: str, key: str) -> int:
         """Returns the number of the partition that coordinates `key`.
 
-        Raises NOT_COORDINATOR until the metadata contains the topic: a broker that starts learns
-        its leaderships before the metadata, and the configured count may differ from the topic's.
+        Raises NOT_COORDINATOR until the metadata contains the topic: a starting broker gets its
+        leaderships before the metadata, and the configured count may differ from the topic's.
         With another count the key would belong to another partition, whose shard has no offsets of
-        the group and would answer so without an error.
+        the group, and the client would get "no offsets" instead of an error.
         """
         if not self._metadata.has_topic(topic):
             raise BrokerError(ErrorCode.NOT_COORDINATOR)

@@ -8,21 +8,19 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
 from barnabas.broker.coordinators.group_coordinator import GroupCoordinator, GroupShardDriver
-from barnabas.broker.coordinators.shard_runtime import SteadyClock
+from barnabas.broker.coordinators.shard_runtime import SteadyClock, append_as_coordinator
 from barnabas.broker.coordinators.transaction_coordinator import MarkersWritten
 from barnabas.broker.coordinators.verification import Producers, Verifications
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
-from barnabas.coordination.outcome import SendMarkers
+from barnabas.coordination import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import OFFSETS_TOPIC, BrokerId, TopicPartition
-from barnabas.records.batch import parse_header
 from barnabas.records.builder import control_batch
 from barnabas.replication.partition import ALL_IN_SYNC, Partition
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.runtime.clock import Clock
-from barnabas.storage.append_info import AppendOrigin
 from barnabas.transactions.partition_leader import Marker, MarkerAction, decide_marker
 
 Results = dict[TopicPartition, ErrorCode]
@@ -129,14 +127,7 @@ class MarkerWriter:
         batch = control_batch(
             end.commit, end.coordinator_epoch, end.producer_id, end.producer_epoch, now_ms
         )
-        info = partition.append_to_leader(
-            batch,
-            parse_header(batch),
-            acks=ALL_IN_SYNC,
-            now_ms=now_ms,
-            origin=AppendOrigin.COORDINATOR,
-        )
-        return info.last_offset + 1
+        return append_as_coordinator(partition, batch, now_ms)
 
 
 class _Waiting(NamedTuple):
@@ -233,6 +224,8 @@ class MarkerRouter:
             elif self._is_deleted(topic_partition):
                 deleted.add(topic_partition)
             else:
+                # Not in the metadata of this broker, perhaps not yet: the marker is retried.
+                # Without it the partition would keep an open transaction.
                 unknown[topic_partition] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if unknown or deleted:
             written(unknown, deleted)

@@ -17,6 +17,7 @@ position among the other records matters.
 import asyncio
 import enum
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter_ns
@@ -173,6 +174,9 @@ class _Replay:
             if not crc_ok(data, position, header):
                 raise CorruptRecordError(f"bad checksum at offset {header.base_offset}")
             if header.is_control or header.is_transactional:
+                # Only the order of records of one key counts, so plain records are collected by
+                # key. A transaction takes effect at its marker, so everything before it must be
+                # applied first.
                 await self.apply()
                 self._take_transactional(data, position, header)
             else:
@@ -261,6 +265,14 @@ class ShardHost(Generic[DriverT]):
         """Whether a shard is loading."""
         states = map(self._directory.state, self._directory.partitions())
         return any(state is ShardState.LOADING for state in states)
+
+    def count_by_state(self) -> Counter[ShardState]:
+        """Returns how many shards are in each state."""
+        return Counter(
+            state
+            for number in self._directory.partitions()
+            if (state := self._directory.state(number)) is not None
+        )
 
     def leadership_changed(self, partition: Partition) -> None:
         """Loads or drops the shard of a partition after a change of its leadership."""

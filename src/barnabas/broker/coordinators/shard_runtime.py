@@ -1,6 +1,6 @@
 """Executes the outcomes of one coordinator shard: appends, settles, runs timers, releases replies.
 
-Both coordinators use this runtime; `barnabas.coordination.outcome` describes the steps. The drivers
+Both coordinators use this runtime; `barnabas.coordination` describes the steps. The drivers
 in `group_coordinator` and `transaction_coordinator` add only the operations of their shard.
 """
 
@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from barnabas.broker.purgatory import Schedule, TimerHandle
-from barnabas.coordination.outcome import (
+from barnabas.coordination import (
     CoordinatorOutcome,
     PendingAppend,
     ProducerSession,
@@ -347,14 +347,7 @@ class ShardRuntime:
         max_batch_bytes = self._settings.max_batch_bytes
         if limited and max_batch_bytes is not None and len(batch) > max_batch_bytes():
             raise BrokerError(ErrorCode.MESSAGE_TOO_LARGE)
-        info = self._partition.append_to_leader(
-            batch,
-            parse_header(batch),
-            acks=ALL_IN_SYNC,
-            now_ms=now_ms,
-            origin=AppendOrigin.COORDINATOR,
-        )
-        return info.last_offset + 1
+        return append_as_coordinator(self._partition, batch, now_ms)
 
     def _change_timers(self, outcome: CoordinatorOutcome[object]) -> None:
         for change in outcome.timers:
@@ -400,3 +393,19 @@ class ShardRuntime:
         if not self.closed and self.send_markers is not None:
             for send in markers:
                 self.send_markers(send)
+
+
+def append_as_coordinator(partition: Partition, batch: bytearray, now_ms: int) -> int:
+    """Appends a batch of a coordinator to its partition; returns the offset after the batch.
+
+    The origin COORDINATOR leaves out the checks of producer epoch and sequence, which the batches
+    of coordinators do not have.
+    """
+    info = partition.append_to_leader(
+        batch,
+        parse_header(batch),
+        acks=ALL_IN_SYNC,
+        now_ms=now_ms,
+        origin=AppendOrigin.COORDINATOR,
+    )
+    return info.last_offset + 1

@@ -20,14 +20,14 @@ from barnabas.broker.coordinators.shard_runtime import (
     SettleOn,
     ShardRuntime,
 )
-from barnabas.coordination.outcome import CoordinatorOutcome, SendMarkers
+from barnabas.coordination import CoordinatorOutcome, SendMarkers
 from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TRANSACTIONS_TOPIC, BrokerId, TopicPartition
 from barnabas.replication.partition import Partition
 from barnabas.runtime.metrics import Histogram
-from barnabas.transactions.config import TransactionConfig, TransactionStats
+from barnabas.transactions.requests import TransactionConfig, TransactionStats
 from barnabas.zk import paths
 from barnabas.zk.tree import BadVersionError, MetadataTree
 from barnabas.zk.znodes import ProducerIdBlockNode

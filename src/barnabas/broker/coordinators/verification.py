@@ -174,7 +174,7 @@ class LocalAddPartitions:
 
 
 class RetryingAddPartitions:
-    """Asks again while the coordinator completes the transaction before; owned by the loop.
+    """Repeats the request while the coordinator completes the previous transaction; on the loop.
 
     A producer starts its next transaction as soon as the last one is decided, before all of its
     markers are written. The coordinator then returns CONCURRENT_TRANSACTIONS. Clients retry such a
@@ -199,14 +199,14 @@ class RetryingAddPartitions:
 
     def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
         deadline_ms = self._steady.now_ms() + self._max_ms
-        self._ask(request, answered, deadline_ms)
+        self._send(request, answered, deadline_ms)
 
-    def _ask(self, request: AddPartitions, answered: Verified, deadline_ms: int) -> None:
+    def _send(self, request: AddPartitions, answered: Verified, deadline_ms: int) -> None:
         def replied(errors: Mapping[TopicPartition, ErrorCode]) -> None:
             again = ErrorCode.CONCURRENT_TRANSACTIONS in errors.values()
             if again and self._steady.now_ms() + self._backoff_ms <= deadline_ms:
-                ask = partial(self._ask, request, answered, deadline_ms)
-                self._schedule(self._backoff_ms / 1000, ask)
+                retry = partial(self._send, request, answered, deadline_ms)
+                self._schedule(self._backoff_ms / 1000, retry)
             else:
                 answered(errors)
 

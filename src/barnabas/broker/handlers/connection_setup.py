@@ -47,13 +47,13 @@ def handle_api_versions(
     The response header has version 0 in every version. v1 throttle time; v3 flexible, name and
     version of the client's software (KIP-511); v4 features from version 0 on.
     """
-    answers = ctx.services.api_versions
+    responses = ctx.services.api_versions
     if ctx.version >= _SOFTWARE_FROM:
         named = (request.client_software_name, request.client_software_version)
         if not all(_SOFTWARE.fullmatch(text) for text in named):
-            return EncodedBody(answers.invalid(ctx.version))
+            return EncodedBody(responses.invalid(ctx.version))
         ctx.connection.client_software = named
-    return EncodedBody(answers.body(ctx.version))
+    return EncodedBody(responses.body(ctx.version))
 
 
 # --- SaslHandshake --------------------------------------------------------------------------------

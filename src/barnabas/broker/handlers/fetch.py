@@ -21,6 +21,7 @@ from barnabas.broker.handler import (
     HandlerContext,
     Result,
 )
+from barnabas.broker.handlers._single_fetch_hot import serve_single
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.replication.partition import Partition
 from barnabas.wire.api_keys import ApiKey
@@ -119,4 +120,4 @@ def _wait(ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest, job: Fe
     return deferred
 
 
-HANDLERS = (ApiHandler(ApiKey.FETCH, (4, 18), handle_fetch),)
+HANDLERS = (ApiHandler(ApiKey.FETCH, (4, 18), handle_fetch, short=serve_single),)

@@ -44,10 +44,10 @@ def handle_list_groups(
 
 def handle_delete_groups(ctx: HandlerContext[GroupPorts], request: DeleteGroupsRequest) -> Result:
     """Deletes empty groups and their committed offsets. v2 flexible."""
-    asked = list(dict.fromkeys(request.groups_names))
+    requested = list(dict.fromkeys(request.groups_names))
     results: dict[str, ErrorCode] = {}
     by_shard: dict[GroupShardDriver, list[str]] = {}
-    for group_id in asked:
+    for group_id in requested:
         try:
             by_shard.setdefault(ctx.services.groups.shard_of(group_id), []).append(group_id)
         except BrokerError as error:
@@ -55,21 +55,21 @@ def handle_delete_groups(ctx: HandlerContext[GroupPorts], request: DeleteGroupsR
 
     def encode(_: None) -> DeleteGroupsResponse:
         return DeleteGroupsResponse(
-            results=[DeletableGroupResult(name, results[name]) for name in asked]
+            results=[DeletableGroupResult(name, results[name]) for name in requested]
         )
 
-    answer: PendingResponse[None] = PendingResponse(ctx, encode, lambda _code: encode(None))
+    response: PendingResponse[None] = PendingResponse(ctx, encode, lambda _code: encode(None))
 
     def collect(part: dict[str, ErrorCode]) -> None:
         results.update(part)
-        if len(results) == len(asked):
-            answer.complete(None)
+        if len(results) == len(requested):
+            response.complete(None)
 
     if not by_shard:
-        answer.complete(None)
+        response.complete(None)
     for driver, group_ids in by_shard.items():
         driver.run(_deletion(group_ids), _ShardDeletion(group_ids, collect))
-    return answer.result()
+    return response.result()
 
 
 def _deletion(group_ids: list[str]) -> GroupOperation:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
 from barnabas.groups.requests import (
     FetchedOffset,
     OffsetCommitReply,
@@ -182,7 +182,7 @@ class _OffsetFetch:
         self._respond: Callable[[OffsetFetchResponse], None] | None = None
 
     def fetch(self, index: int, group: OffsetFetchRequestGroup) -> None:
-        asked = OffsetFetchRequest(
+        requested = OffsetFetchRequest(
             group.group_id,
             self._partitions(group),
             self._require_stable,
@@ -195,7 +195,7 @@ class _OffsetFetch:
             self._take(index, self._failed(group, error.code))
             return
         # The offsets are read now and returned after they are replicated.
-        reply = driver.shard.fetch_offsets(asked)
+        reply = driver.shard.fetch_offsets(requested)
 
         def release(code: ErrorCode) -> None:
             if code is ErrorCode.NONE:
@@ -212,8 +212,8 @@ class _OffsetFetch:
         self._respond = deferred.respond
         return deferred
 
-    def _take(self, index: int, answer: OffsetFetchResponseGroup) -> None:
-        self._answers[index] = answer
+    def _take(self, index: int, response: OffsetFetchResponseGroup) -> None:
+        self._answers[index] = response
         self._missing -= 1
         if self._missing == 0 and self._respond is not None:
             self._respond(self._response())
@@ -263,10 +263,10 @@ class _OffsetFetch:
         return OffsetFetchResponseGroup(group.group_id, topics, code)
 
     def _response(self) -> OffsetFetchResponse:
-        answers = [answer for answer in self._answers if answer is not None]
+        responses = [response for response in self._answers if response is not None]
         if self._ctx.version >= _BATCHED_FROM:
-            return OffsetFetchResponse(groups=answers)
-        one = answers[0]
+            return OffsetFetchResponse(groups=responses)
+        one = responses[0]
         topics = [
             OffsetFetchResponseTopic(
                 topic.name,
@@ -313,7 +313,7 @@ def _failed_topic(topic: OffsetFetchRequestTopics, code: ErrorCode) -> OffsetFet
 def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireDeleteRequest) -> Result:
     """Deletes committed offsets of topics to which the group is not subscribed."""
     metadata = ctx.services.metadata
-    asked = [
+    requested = [
         TopicPartition(topic.name, one.partition_index)
         for topic in request.topics
         for one in topic.partitions
@@ -322,7 +322,7 @@ def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireDeleteReq
         return _failed_deletion(ErrorCode.INVALID_GROUP_ID)
     known = tuple(
         topic_partition
-        for topic_partition in asked
+        for topic_partition in requested
         if metadata.partition(topic_partition) is not None
     )
     deleting = OffsetDeleteRequest(request.group_id, known)
@@ -332,7 +332,7 @@ def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireDeleteReq
             return _failed_deletion(reply.error_code)
         errors = dict(reply.partitions)
         topics: dict[str, OffsetDeleteResponseTopic] = {}
-        for name, number in asked:
+        for name, number in requested:
             code = errors.get(TopicPartition(name, number), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             topic = topics.setdefault(name, OffsetDeleteResponseTopic(name, []))
             topic.partitions.append(OffsetDeleteResponsePartition(number, code))

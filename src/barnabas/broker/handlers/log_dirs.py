@@ -115,7 +115,7 @@ def handle_alter_replica_log_dirs(
 
 
 def respond_per_replica(
-    request: AlterReplicaLogDirsRequest, answer: Callable[[TopicPartition, str], ErrorCode]
+    request: AlterReplicaLogDirsRequest, response: Callable[[TopicPartition, str], ErrorCode]
 ) -> AlterReplicaLogDirsResponse:
     """Returns the response, with one error code per replica.
 
@@ -129,7 +129,7 @@ def respond_per_replica(
 
     def results(name: str) -> Iterator[AlterReplicaLogDirPartitionResult]:
         for number, path in wanted[name].items():
-            error = answer(TopicPartition(name, number), path)
+            error = response(TopicPartition(name, number), path)
             yield AlterReplicaLogDirPartitionResult(number, error)
 
     return AlterReplicaLogDirsResponse(

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Awaitable
 from typing import NamedTuple, Protocol
 
-from barnabas.broker.batch_validation import ValidationThread
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
+from barnabas.broker.produce_rules import ValidationThread
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import INTERNAL_TOPICS, TopicPartition
@@ -121,8 +121,8 @@ class _LargeSearch(NamedTuple):
     """A partition whose search by time must be continued in a thread, with its response."""
 
     topic_partition: TopicPartition
-    asked: ListOffsetsPartition
-    answer: ListOffsetsPartitionResponse
+    requested: ListOffsetsPartition
+    response: ListOffsetsPartitionResponse
     batch: LargeBatchError
 
 
@@ -135,10 +135,12 @@ class _OffsetLookup:
         self.large: list[_LargeSearch] = []
 
     def partitions(self, topic: ListOffsetsTopic) -> list[ListOffsetsPartitionResponse]:
-        times = Counter(asked.partition_index for asked in topic.partitions)
-        once = [asked for asked in topic.partitions if times[asked.partition_index] == 1]
+        times = Counter(requested.partition_index for requested in topic.partitions)
+        once = [
+            requested for requested in topic.partitions if times[requested.partition_index] == 1
+        ]
         return [
-            *(self._partition(topic.name, asked) for asked in once),
+            *(self._partition(topic.name, requested) for requested in once),
             *(
                 ListOffsetsPartitionResponse(number, ErrorCode.INVALID_REQUEST)
                 for number, count in times.items()
@@ -146,10 +148,14 @@ class _OffsetLookup:
             ),
         ]
 
-    def _partition(self, topic: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
-        answer = ListOffsetsPartitionResponse(asked.partition_index)
-        self._look_up(TopicPartition(topic, asked.partition_index), asked, answer, NOT_SEARCHED)
-        return answer
+    def _partition(
+        self, topic: str, requested: ListOffsetsPartition
+    ) -> ListOffsetsPartitionResponse:
+        response = ListOffsetsPartitionResponse(requested.partition_index)
+        self._look_up(
+            TopicPartition(topic, requested.partition_index), requested, response, NOT_SEARCHED
+        )
+        return response
 
     async def complete(self, response: ListOffsetsResponse) -> ListOffsetsResponse:
         """Continues the searches in large batches in a thread."""
@@ -159,50 +165,50 @@ class _OffsetLookup:
             try:
                 hit = await thread.run(search.batch.search)
             except CorruptRecordError:
-                search.answer.error_code = ErrorCode.CORRUPT_MESSAGE
+                search.response.error_code = ErrorCode.CORRUPT_MESSAGE
                 continue
             found = TimestampSearch(hit, search.batch.next_offset)
-            self._look_up(search.topic_partition, search.asked, search.answer, found)
+            self._look_up(search.topic_partition, search.requested, search.response, found)
         return response
 
     def _look_up(
         self,
         topic_partition: TopicPartition,
-        asked: ListOffsetsPartition,
-        answer: ListOffsetsPartitionResponse,
+        requested: ListOffsetsPartition,
+        response: ListOffsetsPartitionResponse,
         searched: TimestampSearch,
     ) -> None:
         try:
-            found = self._find(topic_partition, asked, searched)
+            found = self._find(topic_partition, requested, searched)
         except BrokerError as error:
-            answer.error_code = _code_of_version(self._ctx.version, error.code)
+            response.error_code = _code_of_version(self._ctx.version, error.code)
         except LargeBatchError as batch:
-            self.large.append(_LargeSearch(topic_partition, asked, answer, batch))
+            self.large.append(_LargeSearch(topic_partition, requested, response, batch))
         else:
-            answer.timestamp = found.timestamp_ms
-            answer.offset = found.offset
-            answer.leader_epoch = found.leader_epoch
+            response.timestamp = found.timestamp_ms
+            response.offset = found.offset
+            response.leader_epoch = found.leader_epoch
 
     def _find(
         self,
         topic_partition: TopicPartition,
-        asked: ListOffsetsPartition,
+        requested: ListOffsetsPartition,
         searched: TimestampSearch,
     ) -> OffsetAnswer:
         partition = _local_partition(self._ctx, topic_partition)
-        if asked.timestamp < LATEST_TIMESTAMP and self._ctx.version < _SPECIAL_FROM.get(
-            asked.timestamp, _NO_VERSION
+        if requested.timestamp < LATEST_TIMESTAMP and self._ctx.version < _SPECIAL_FROM.get(
+            requested.timestamp, _NO_VERSION
         ):
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
-        if asked.timestamp in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
+        if requested.timestamp in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
             return OffsetAnswer()
         replica_id = self._request.replica_id
         isolation = IsolationLevel(1 if self._request.isolation_level else 0)
         return list_offset(
             partition,
-            asked.timestamp,
+            requested.timestamp,
             isolation=isolation if replica_id == _CONSUMER_REPLICA_ID else None,
-            current_leader_epoch=asked.current_leader_epoch,
+            current_leader_epoch=requested.current_leader_epoch,
             leader_only=replica_id >= _CONSUMER_REPLICA_ID,
             searched=searched,
         )
@@ -228,7 +234,7 @@ def handle_offset_for_leader_epoch(
     """
     topics = [
         OffsetForLeaderTopicResult(
-            topic.topic, [_epoch_end(ctx, topic.topic, asked) for asked in topic.partitions]
+            topic.topic, [_epoch_end(ctx, topic.topic, requested) for requested in topic.partitions]
         )
         for topic in request.topics
     ]
@@ -236,23 +242,23 @@ def handle_offset_for_leader_epoch(
 
 
 def _epoch_end(
-    ctx: HandlerContext[LogOffsetsPorts], topic: str, asked: OffsetForLeaderPartition
+    ctx: HandlerContext[LogOffsetsPorts], topic: str, requested: OffsetForLeaderPartition
 ) -> EpochEndOffset:
     try:
-        end = _find_epoch_end(ctx, TopicPartition(topic, asked.partition), asked)
+        end = _find_epoch_end(ctx, TopicPartition(topic, requested.partition), requested)
     except BrokerError as error:
-        return EpochEndOffset(error.code, asked.partition)
-    return EpochEndOffset(0, asked.partition, end.epoch, end.end_offset)
+        return EpochEndOffset(error.code, requested.partition)
+    return EpochEndOffset(0, requested.partition, end.epoch, end.end_offset)
 
 
 def _find_epoch_end(
     ctx: HandlerContext[LogOffsetsPorts],
     topic_partition: TopicPartition,
-    asked: OffsetForLeaderPartition,
+    requested: OffsetForLeaderPartition,
 ) -> LogEpochEnd:
     partition = _local_partition(ctx, topic_partition)
     return end_offset_for_epoch(
-        partition, asked.leader_epoch, current_leader_epoch=asked.current_leader_epoch
+        partition, requested.leader_epoch, current_leader_epoch=requested.current_leader_epoch
     )
 
 
@@ -278,9 +284,11 @@ def handle_delete_records(
     topics = []
     for topic in request.topics:
         results = []
-        for asked in topic.partitions:
-            topic_partition = TopicPartition(topic.name, asked.partition_index)
-            results.append(_delete_partition_records(ctx, topic_partition, asked.offset, waiting))
+        for requested in topic.partitions:
+            topic_partition = TopicPartition(topic.name, requested.partition_index)
+            results.append(
+                _delete_partition_records(ctx, topic_partition, requested.offset, waiting)
+            )
         topics.append(DeleteRecordsTopicResult(topic.name, results))
     ctx.services.logs.checkpoints.log_start_offsets()
     response = DeleteRecordsResponse(topics=topics)

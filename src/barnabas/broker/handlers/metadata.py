@@ -5,13 +5,21 @@ from typing import Protocol
 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.error_responses import error_response
-from barnabas.broker.handler import ApiHandler, HandlerContext, RequestContext, RequestPorts, Result
+from barnabas.broker.handler import (
+    ApiHandler,
+    HandlerContext,
+    LargeResponse,
+    RequestContext,
+    RequestPorts,
+    Result,
+)
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.topics import Topics, TopicSpec
 from barnabas.model.control import PartitionState
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import INTERNAL_TOPICS, NO_BROKER, ZERO_UUID, topic_name_problem
+from barnabas.runtime.slices import in_slices
 from barnabas.security.acl import NOT_REQUESTED, ResourceType, all_operations
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.describe_cluster import (
@@ -59,6 +67,9 @@ _IDS_WITHOUT_LOOKUP = (10, 11)
 # Time that the response waits for the leaders of a new topic. Without this wait, clients would
 # repeat the request after their retry backoff.
 _CREATION_WAIT_MS = 2000
+# A slice takes 1 to 2 ms.
+_PARTITIONS_PER_SLICE = 250
+_TOPICS_PER_SLICE = 50
 _NO_ERROR = ErrorCode.NONE  # looked up once: it is used for each partition
 
 
@@ -74,32 +85,71 @@ def handle_metadata(ctx: HandlerContext[MetadataPorts], request: MetadataRequest
     missing = _topics_to_create(ctx, request)
     if missing:
         return _create_and_respond(ctx, request, missing)
-    return _response(ctx, request, {})
+    requested = _requested_topics(ctx, request)
+    if _is_large(ctx, requested):
+        return _respond_in_slices(ctx, request, requested)
+    return _response(ctx, request, requested, {})
 
 
 def _names_topic_ids(request: MetadataRequest) -> bool:
     return any(t.name is None or t.topic_id != ZERO_UUID for t in request.topics or ())
 
 
+def _is_large(ctx: HandlerContext[MetadataPorts], requested: list[MetadataRequestTopic]) -> bool:
+    if len(requested) > _TOPICS_PER_SLICE:
+        return True
+    counts = (ctx.services.metadata.partitions(topic.name or "") or () for topic in requested)
+    return sum(map(len, counts)) > _PARTITIONS_PER_SLICE
+
+
+async def _respond_in_slices(
+    ctx: HandlerContext[MetadataPorts],
+    request: MetadataRequest,
+    requested: list[MetadataRequestTopic],
+) -> LargeResponse:
+    """Returns the response of many partitions, which takes too long for one turn of the loop."""
+    metadata = ctx.services.metadata
+    response = _response(ctx, request, [], {})
+    reachable = {broker.node_id for broker in response.brokers}
+    partitions: list[tuple[MetadataResponseTopic, PartitionState]] = []
+    async for one in in_slices(requested, _TOPICS_PER_SLICE):
+        topic = _topic(ctx, one, {})
+        _add_operations(topic, request)
+        response.topics.append(topic)
+        partitions += [(topic, state) for state in _states(metadata, topic)]
+    async for topic, state in in_slices(partitions, _PARTITIONS_PER_SLICE):
+        topic.partitions.append(_partition(metadata, state, reachable))
+    return LargeResponse(response)
+
+
 def _response(
-    ctx: HandlerContext[MetadataPorts], request: MetadataRequest, failed: dict[str, ErrorCode]
+    ctx: HandlerContext[MetadataPorts],
+    request: MetadataRequest,
+    requested: list[MetadataRequestTopic],
+    failed: dict[str, ErrorCode],
 ) -> MetadataResponse:
-    services = ctx.services
+    metadata = ctx.services.metadata
     brokers = _brokers(ctx)
     reachable = {broker.node_id for broker in brokers}
+    topics = [_topic(ctx, one, failed) for one in requested]
+    for topic in topics:
+        topic.partitions = [_partition(metadata, s, reachable) for s in _states(metadata, topic)]
+        _add_operations(topic, request)
     response = MetadataResponse(
         brokers=brokers,
-        cluster_id=services.cluster_id,
-        controller_id=services.metadata.controller_id,
-        topics=[_topic(ctx, asked, failed, reachable) for asked in _requested_topics(ctx, request)],
+        cluster_id=ctx.services.cluster_id,
+        controller_id=metadata.controller_id,
+        topics=topics,
     )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = all_operations(ResourceType.CLUSTER)
-    if request.include_topic_authorized_operations:
-        for topic in response.topics:
-            if topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
-                topic.topic_authorized_operations = all_operations(ResourceType.TOPIC)
     return response
+
+
+def _add_operations(topic: MetadataResponseTopic, request: MetadataRequest) -> None:
+    exists = topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID
+    if exists and request.include_topic_authorized_operations:
+        topic.topic_authorized_operations = all_operations(ResourceType.TOPIC)
 
 
 def _requested_topics(
@@ -125,27 +175,28 @@ def _brokers(ctx: HandlerContext[MetadataPorts]) -> list[MetadataResponseBroker]
 
 def _topic(
     ctx: HandlerContext[MetadataPorts],
-    asked: MetadataRequestTopic,
+    requested: MetadataRequestTopic,
     failed: dict[str, ErrorCode],
-    reachable: set[int],
 ) -> MetadataResponseTopic:
+    """Returns a topic without its partitions, or with the reason why there is none."""
     metadata = ctx.services.metadata
-    name = asked.name
-    if name is None or (name == "" and asked.topic_id != ZERO_UUID):
+    name = requested.name
+    if name is None or (name == "" and requested.topic_id != ZERO_UUID):
         # Java's consumers send an empty name together with the id, not null.
-        name = metadata.topic_name(asked.topic_id)
+        name = metadata.topic_name(requested.topic_id)
         if name is None:
-            return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id)
-    partitions = metadata.partitions(name)
-    if partitions is None:
+            return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, requested.topic_id)
+    if not metadata.has_topic(name):
         return MetadataResponseTopic(_why_unknown(name, failed), name)
-    return MetadataResponseTopic(
-        0,
-        name,
-        metadata.topic_id(name) or ZERO_UUID,
-        name in INTERNAL_TOPICS,
-        [_partition(metadata, state, reachable) for _, state in sorted(partitions.items())],
-    )
+    topic_id = metadata.topic_id(name) or ZERO_UUID
+    return MetadataResponseTopic(0, name, topic_id, name in INTERNAL_TOPICS)
+
+
+def _states(metadata: MetadataCache, topic: MetadataResponseTopic) -> list[PartitionState]:
+    """Returns the partitions of a topic by number; none if the topic has an error."""
+    if topic.error_code or topic.name is None:
+        return []
+    return [state for _, state in sorted((metadata.partitions(topic.name) or {}).items())]
 
 
 def _why_unknown(name: str, failed: dict[str, ErrorCode]) -> ErrorCode:
@@ -205,7 +256,7 @@ def _create_and_respond(
         failed = {}
         for name in missing:
             failed[name] = await _create_topic(ctx, name)
-        return _response(ctx, request, failed)
+        return _response(ctx, request, _requested_topics(ctx, request), failed)
 
     return create()
 
@@ -229,40 +280,50 @@ async def _create_topic(ctx: HandlerContext[MetadataPorts], name: str) -> ErrorC
 # --- DescribeTopicPartitions ----------------------------------------------------------------------
 
 
-# Kafka's default of max.request.partition.size.limit (KIP-966).
+# Kafka's default of max.request.partition.size.limit (KIP-966). The encoding of a full page takes
+# 3 ms.
 _MAX_PARTITIONS_PER_PAGE = 2000
+_PagePartition = tuple[DescribeTopicPartitionsResponseTopic, PartitionState]
+"""A partition of a page and the topic of the response to which it belongs."""
 
 
-def handle_describe_topic_partitions(
+async def handle_describe_topic_partitions(
     ctx: RequestContext, request: DescribeTopicPartitionsRequest
-) -> Result:
+) -> DescribeTopicPartitionsResponse:
     """Returns the partitions of topics in pages (KIP-966).
 
     An empty list means all topics. Topics are sorted by name. A page ends after
     `response_partition_limit` partitions; the cursor is the first partition of the next page.
     """
     metadata = ctx.services.metadata
-    asked = {topic.name for topic in request.topics} or set(metadata.topics())
+    requested = {topic.name for topic in request.topics} or set(metadata.topics())
     if request.cursor is not None and not _is_valid_cursor(request.cursor, request):
         refused = [_invalid_cursor(topic.name) for topic in request.topics]
         return DescribeTopicPartitionsResponse(topics=refused)
     first = request.cursor.topic_name if request.cursor is not None else ""
-    names = sorted(name for name in asked if name >= first)
-    left = min(max(request.response_partition_limit, 1), _MAX_PARTITIONS_PER_PAGE)
-    topics: list[DescribeTopicPartitionsResponseTopic] = []
-    for name in names:
+    names = sorted(name for name in requested if name >= first)
+    limit = min(max(request.response_partition_limit, 1), _MAX_PARTITIONS_PER_PAGE)
+    response = DescribeTopicPartitionsResponse()
+    partitions: list[_PagePartition] = []
+    async for name in in_slices(names, _TOPICS_PER_SLICE):
         start = 0
         if request.cursor is not None and name == first:
             start = request.cursor.partition_index
-        if left <= 0:
-            return DescribeTopicPartitionsResponse(topics=topics, next_cursor=Cursor(name, 0))
-        topic, more_at = _topic_page(ctx, name, start, left)
-        topics.append(topic)
-        left -= len(topic.partitions)
-        if more_at is not None:
-            cursor = Cursor(name, more_at)
-            return DescribeTopicPartitionsResponse(topics=topics, next_cursor=cursor)
-    return DescribeTopicPartitionsResponse(topics=topics)
+        if len(partitions) >= limit:
+            response.next_cursor = Cursor(name, 0)
+            break
+        topic = _described_topic(ctx, name)
+        response.topics.append(topic)
+        known = metadata.partitions(name) or {}
+        numbers = [number for number in sorted(known) if number >= start]
+        room = limit - len(partitions)
+        partitions += [(topic, known[number]) for number in numbers[:room]]
+        if len(numbers) > room:
+            response.next_cursor = Cursor(name, numbers[room])
+            break
+    async for topic, state in in_slices(partitions, _PARTITIONS_PER_SLICE):
+        topic.partitions.append(_described_partition(ctx, state))
+    return response
 
 
 def _is_valid_cursor(cursor: Cursor, request: DescribeTopicPartitionsRequest) -> bool:
@@ -275,27 +336,21 @@ def _invalid_cursor(name: str) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(ErrorCode.INVALID_REQUEST, name)
 
 
-def _topic_page(
-    ctx: RequestContext, name: str, start: int, limit: int
-) -> tuple[DescribeTopicPartitionsResponseTopic, int | None]:
-    """Returns one topic of the page and, if the page is full, the next page's first partition."""
+def _described_topic(ctx: RequestContext, name: str) -> DescribeTopicPartitionsResponseTopic:
+    """Returns a topic without its partitions, or with the reason why there is none."""
     metadata = ctx.services.metadata
-    known = metadata.partitions(name)
-    if known is None:
+    if not metadata.has_topic(name):
         code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if topic_name_problem(name) is not None:
             code = ErrorCode.INVALID_TOPIC_EXCEPTION
-        return DescribeTopicPartitionsResponseTopic(code, name), None
-    numbers = [number for number in sorted(known) if number >= start]
-    topic = DescribeTopicPartitionsResponseTopic(
+        return DescribeTopicPartitionsResponseTopic(code, name)
+    return DescribeTopicPartitionsResponseTopic(
         0,
         name,
         metadata.topic_id(name) or ZERO_UUID,
         name in INTERNAL_TOPICS,
-        [_described_partition(ctx, known[number]) for number in numbers[:limit]],
-        all_operations(ResourceType.TOPIC),
+        topic_authorized_operations=all_operations(ResourceType.TOPIC),
     )
-    return topic, numbers[limit] if len(numbers) > limit else None
 
 
 def _described_partition(

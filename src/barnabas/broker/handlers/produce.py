@@ -13,15 +13,6 @@ import itertools
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from barnabas.broker.batch_validation import (
-    Outcome,
-    Validate,
-    ValidationThread,
-    ValidBatch,
-    may_need_thread,
-    outcome_of,
-    validated,
-)
 from barnabas.broker.coordinators.produce_verification import (
     NOT_VERIFIED,
     VerificationPorts,
@@ -37,8 +28,19 @@ from barnabas.broker.handler import (
     HandlerContext,
     Result,
 )
+from barnabas.broker.handlers._single_produce_hot import serve_single
 from barnabas.broker.metrics.topic_metrics import TopicMetrics
-from barnabas.broker.produce_rules import ProduceRules, TopicRules
+from barnabas.broker.produce_rules import (
+    Outcome,
+    ProduceRules,
+    TopicRules,
+    Validate,
+    ValidationThread,
+    ValidBatch,
+    may_need_thread,
+    outcome_of,
+    validated,
+)
 from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
@@ -49,6 +51,7 @@ from barnabas.replication.partition import Partition
 from barnabas.runtime.clock import Clock
 from barnabas.storage.append_info import AppendOrigin
 from barnabas.wire.api_keys import ApiKey
+from barnabas.wire.headers import decode_request_header
 from barnabas.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -198,35 +201,35 @@ def _append_topic(
 ) -> TopicProduceResponse:
     ctx = append.ctx
     name = _name_of(ctx, topic)
-    answers = []
+    responses = []
     for data in topic.partition_data:
-        answer = PartitionProduceResponse(data.index, 0, -1, -1, -1)
-        answers.append(answer)
+        response = PartitionProduceResponse(data.index, 0, -1, -1, -1)
+        responses.append(response)
         try:
             if name is None:
                 raise BrokerError(ErrorCode.UNKNOWN_TOPIC_ID)
-            unacknowledged = _append(append, TopicPartition(name, data.index), data, answer)
+            unacknowledged = _append(append, TopicPartition(name, data.index), data, response)
             if unacknowledged is not None:
                 waiting.append(unacknowledged)
         except BrokerError as error:
             _count_failure(ctx, name, data.records)
-            answer.error_code = error.code
-            answer.error_message = error.message
+            response.error_code = error.code
+            response.error_message = error.message
             if isinstance(error, RefusedRecordsError):
                 blamed = itertools.starmap(BatchIndexAndErrorMessage, error.problems.items())
-                answer.record_errors = list(blamed)
+                response.record_errors = list(blamed)
         except CorruptRecordError as error:
             _count_failure(ctx, name, data.records)
-            answer.error_code = ErrorCode.CORRUPT_MESSAGE
-            answer.error_message = str(error)
-    return TopicProduceResponse(topic.name, topic.topic_id, answers)
+            response.error_code = ErrorCode.CORRUPT_MESSAGE
+            response.error_message = str(error)
+    return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
 
 def _append(
     append: _Append,
     topic_partition: TopicPartition,
     data: PartitionProduceData,
-    answer: PartitionProduceResponse,
+    response: PartitionProduceResponse,
 ) -> Unacknowledged | None:
     """Appends a batch; returns None if it needs no further acknowledgements."""
     services, acks = append.ctx.services, append.acks
@@ -248,16 +251,16 @@ def _append(
     counters.bytes_in += len(batch)
     if now_ms >= counters.trace_due_ms:
         counters.find_trace(batch, now_ms)
-    answer.base_offset = info.first_offset
-    answer.log_append_time_ms = info.log_append_time_ms
-    answer.log_start_offset = info.log_start_offset
+    response.base_offset = info.first_offset
+    response.log_append_time_ms = info.log_append_time_ms
+    response.log_start_offset = info.log_start_offset
     if not acks:
         return None
     required_offset, leader_epoch = info.last_offset + 1, partition.leader_epoch
     status = partition.ack_status(required_offset, acks, leader_epoch)
     if status is None:
-        return Unacknowledged(partition, required_offset, leader_epoch, answer)
-    answer.error_code = status
+        return Unacknowledged(partition, required_offset, leader_epoch, response)
+    response.error_code = status
     return None
 
 
@@ -374,4 +377,30 @@ def _wait(
     return deferred
 
 
-HANDLERS = (ApiHandler(ApiKey.PRODUCE, (3, 13), handle_produce, advertised_min=0),)
+def _failed_append(
+    ctx: HandlerContext[ProducePorts], frame: memoryview, error: BrokerError
+) -> ProduceResponse:
+    """Returns the response to a request of one batch whose append has failed."""
+    header, offset = decode_request_header(frame)
+    request = ProduceRequest.decode(frame, header.api_version, offset)
+    topic = request.topic_data[0]
+    data = topic.partition_data[0]
+    _count_failure(ctx, _name_of(ctx, topic), data.records)
+    answer = PartitionProduceResponse(data.index, error.code, -1, -1, -1)
+    answer.error_message = error.message
+    response = ProduceResponse([TopicProduceResponse(topic.name, topic.topic_id, [answer])])
+    if ctx.version >= _HINTS_FROM:
+        _add_hints(ctx, response)
+    return response
+
+
+HANDLERS = (
+    ApiHandler(
+        ApiKey.PRODUCE,
+        (3, 13),
+        handle_produce,
+        advertised_min=0,
+        short=serve_single,
+        short_failed=_failed_append,
+    ),
+)

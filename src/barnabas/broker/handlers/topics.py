@@ -256,13 +256,13 @@ async def handle_delete_topics(
     v4 flexible; v5 error messages; v6 topic ids.
     """
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
-    asked = request.topics
+    requested = request.topics
     if ctx.version < _TOPIC_IDS_FROM:
-        asked = [DeleteTopicState(name=name) for name in request.topic_names]
-    named = Counter(_name_or_id(ctx, topic) for topic in asked)
+        requested = [DeleteTopicState(name=name) for name in request.topic_names]
+    named = Counter(_name_or_id(ctx, topic) for topic in requested)
     results = [
         await _delete(ctx, topic, named[_name_or_id(ctx, topic)])
-        for topic in {(topic.name, topic.topic_id): topic for topic in asked}.values()
+        for topic in {(topic.name, topic.topic_id): topic for topic in requested}.values()
     ]
     for result in results:
         if result.error_code or result.name is None:

@@ -114,7 +114,7 @@ def handle_list_transactions(
 
     v1 filter by duration; v2 filter by a regular expression for the id.
     """
-    asked = ListTransactions(
+    requested = ListTransactions(
         frozenset(request.state_filters),
         frozenset(request.producer_id_filters),
         request.duration_filter,
@@ -127,7 +127,7 @@ def handle_list_transactions(
         return ListTransactionsResponse(error_code=error.code)
     response = ListTransactionsResponse(unknown_state_filters=[], transaction_states=[])
     for driver in shards:
-        reply = driver.shard.list_transactions(asked, transactions.now_ms())
+        reply = driver.shard.list_transactions(requested, transactions.now_ms())
         if reply.error is not ErrorCode.NONE:
             return ListTransactionsResponse(error_code=reply.error)
         response.unknown_state_filters = list(reply.unknown_states)
@@ -216,13 +216,13 @@ def handle_write_txn_markers(
             [_marker_result(marker, written[index]) for index, marker in enumerate(request.markers)]
         )
 
-    answer: PendingResponse[None] = PendingResponse(ctx, encode, encode, pipelined=True)
+    response: PendingResponse[None] = PendingResponse(ctx, encode, encode, pipelined=True)
 
     def write(index: int, marker: WritableTxnMarker) -> None:
         def done(results: Results) -> None:
             written[index] = results
             if len(written) == len(request.markers):
-                answer.complete(None)
+                response.complete(None)
 
         services = ctx.services
         services.coordinators.marker_writer.write(
@@ -234,10 +234,10 @@ def handle_write_txn_markers(
         )
 
     if not request.markers:
-        answer.complete(None)
+        response.complete(None)
     for index, marker in enumerate(request.markers):
         write(index, marker)
-    return answer.result()
+    return response.result()
 
 
 def _end_of_transaction(marker: WritableTxnMarker) -> EndOfTransaction:

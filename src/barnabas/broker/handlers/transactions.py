@@ -89,13 +89,13 @@ def handle_init_producer_id(
 def _init_transactional(
     ctx: HandlerContext[InitProducerIdPorts], transactional_id: str, request: InitProducerIdRequest
 ) -> Result:
-    asked = InitProducerId(
+    requested = InitProducerId(
         transactional_id,
         request.transaction_timeout_ms,
         request.producer_id,
         request.producer_epoch,
     )
-    if not transactional_id or (asked.producer_id < 0) != (asked.producer_epoch < 0):
+    if not transactional_id or (requested.producer_id < 0) != (requested.producer_epoch < 0):
         return _failed_init(ErrorCode.INVALID_REQUEST)
 
     def encode(reply: InitProducerIdReply) -> InitProducerIdResponse:
@@ -108,7 +108,7 @@ def _init_transactional(
     return run_on_transaction(
         ctx,
         transactional_id,
-        lambda shard, now_ms, new_id: shard.init_producer_id(asked, now_ms, new_id),
+        lambda shard, now_ms, new_id: shard.init_producer_id(requested, now_ms, new_id),
         PendingResponse(ctx, encode, _failed_init),
     )
 
@@ -231,10 +231,10 @@ class _AddPartitionsBatch:
                 transaction.verify_only,
                 2 if self._ctx.version >= _ADD_PARTITIONS_V2_FROM else 0,
             )
-            self._ask(index, adding)
+            self._send(index, adding)
         return self._answer.result()
 
-    def _ask(self, index: int, adding: AddPartitions) -> None:
+    def _send(self, index: int, adding: AddPartitions) -> None:
         def answered(errors: _PartitionErrors) -> None:
             self._errors[index] = errors
             if len(self._errors) == len(self._request.transactions):

@@ -15,7 +15,7 @@ from barnabas.broker.coordinators.responses import PendingResponse
 from barnabas.broker.coordinators.verification import TransactionalBatch
 from barnabas.broker.coordinators.wiring import Coordinators
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
 from barnabas.groups.requests import OffsetCommitReply, OffsetToCommit, TxnOffsetCommitRequest
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

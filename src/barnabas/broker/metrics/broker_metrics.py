@@ -14,15 +14,15 @@ from functools import partial
 from pathlib import Path
 
 from barnabas.broker.access.client_quotas import ClientQuotas
-from barnabas.broker.dispatch import LoopWatch
 from barnabas.broker.listeners import Listeners
+from barnabas.broker.loop_watch import LoopWatch
 from barnabas.broker.metrics import catalog, component_catalog
 from barnabas.broker.metrics.component_metrics import add_component_metrics
-from barnabas.broker.metrics.group_offsets import coordinated_offsets
 from barnabas.broker.metrics.lag import (
     CommittedLag,
     GroupLag,
     LagMonitor,
+    coordinated_offsets,
     lag_samples,
 )
 from barnabas.broker.metrics.request_metrics import RequestMetrics
@@ -47,7 +47,7 @@ _SLICE = 200
 class BrokerMetrics:
     """Metrics of one broker.
 
-    Parameters:
+    Args:
         clock: Time of the broker.
         window_ms: Time that the quantiles of histograms describe.
 

@@ -200,6 +200,13 @@ OFFSET_EXPIRATIONS = Metric(
 OFFSET_DELETIONS = Metric(
     _GROUPS + "offset-deletion-count", COUNTER, "offsets", "Offsets deleted by OffsetDelete."
 )
+GROUP_PARTITIONS = Metric(
+    _GROUPS + "num-partitions",
+    GAUGE,
+    "partitions",
+    "Partitions of __consumer_offsets that this coordinator has, by state.",
+    ("state",),
+)
 GROUP_LOAD_TIME = Metric(
     _GROUPS + "partition-load-time",
     HISTOGRAM,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from barnabas.broker.access.client_quotas import ClientQuotas, QuotaMeter
+from barnabas.broker.coordinators.shard_host import ShardState
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.metrics import component_catalog as catalog
 from barnabas.broker.services import Services
@@ -99,12 +100,17 @@ def _add_coordinators(registry: Registry, services: Services) -> None:
     def consumer_rebalances() -> int:
         return sum(n for (protocol, _), n in groups.rebalances.items() if protocol == "consumer")
 
+    def group_partitions() -> list[Sample]:
+        counts = services.groups.partitions_by_state()
+        return [((state.value,), counts.get(state, 0)) for state in ShardState]
+
     registry.source(catalog.REBALANCES, lambda: list(groups.rebalances.items()))
     _count(registry, catalog.COMPLETED_REBALANCES, groups, "completed")
     registry.source(catalog.CONSUMER_REBALANCES, lambda: (((), consumer_rebalances()),))
     _count(registry, catalog.OFFSET_COMMITS, groups, "commits")
     _count(registry, catalog.OFFSET_EXPIRATIONS, groups, "expired_offsets")
     _count(registry, catalog.OFFSET_DELETIONS, groups, "deleted_offsets")
+    registry.source(catalog.GROUP_PARTITIONS, group_partitions)
     registry.histograms(catalog.GROUP_LOAD_TIME, _NS_TO_MS).add(services.groups.load_time)
     registry.histograms(catalog.TRANSACTION_LOAD_TIME, _NS_TO_MS).add(
         services.transactions.load_time

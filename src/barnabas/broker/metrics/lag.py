@@ -2,10 +2,18 @@
 
 The lag in seconds is the age of the first record that the group has not committed: the coordinator
 reads the timestamp of the batch at the committed offset. It uses its own replica of the partition,
-or asks the leader if it has none (`LeaderQueries`). The timestamp at an offset is read once.
+or sends a request to the leader if it has none (`LeaderQueries`). The timestamp at an offset is
+read once.
 
-Markers of transactions are no records: a group that has read all records before a marker has no lag
-in seconds, although the marker counts in the lag in records, as in Kafka's tools.
+A group that has read all records before a transaction marker has no lag in seconds, because a
+marker is not a record. The lag in records counts the marker, as Kafka's tools do.
+
+`GroupOffsets` has the committed offsets. It reads those of the groups that this broker coordinates,
+and of the groups of the ZooKeeper high-level consumer, which store their offsets in the metadata
+tree. Each group of the tree belongs to the broker that would coordinate a group of this name, so
+that one broker of the cluster reports it; while there is no topic of committed offsets, this is the
+controller. During a migration a group may have offsets in both places: the higher one counts, as
+for the consumer.
 
 `LagMonitor.update` runs periodically in slices; readers see the last complete result.
 """
@@ -22,16 +30,20 @@ from collections.abc import (
     Mapping,
 )
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
+from barnabas.broker.services import Services
 from barnabas.model.errors import BarnabasError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import OFFSETS_TOPIC, TopicPartition
 from barnabas.records.batch import HEADER_SIZE, BatchHeader, parse_header
 from barnabas.runtime.clock import Clock
+from barnabas.runtime.slices import in_slices
 from barnabas.storage.log import Log
+from barnabas.zk import paths
+from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError
+from barnabas.zk.znodes import decode_offset
 
 _logger = logging.getLogger("barnabas.broker")
-_T = TypeVar("_T")
 _SLICE = 50
 _TREND_MS = 60_000
 _NO_RECORD = -1
@@ -39,6 +51,8 @@ _NO_RECORD = -1
 
 Position = tuple[TopicPartition, int]
 """An offset in a partition."""
+_READS = 20
+"""Nodes of the tree that are read at a time."""
 
 
 class GroupOffset(NamedTuple):
@@ -94,7 +108,7 @@ class LagLogSource(Protocol):
 
 
 class LeaderQueries(Protocol):
-    """Asks the leaders of partitions that have no replica on this broker.
+    """Reads from the leaders of partitions that have no replica on this broker.
 
     Partitions whose leader cannot be reached are missing in the results.
     """
@@ -150,7 +164,7 @@ class LagMonitor:
             }
         )
         found: list[CommittedLag] = []
-        async for item in _in_slices(committed):
+        async for item in in_slices(list(committed), _SLICE):
             if item.topic_partition in bounds:
                 found.append(self._partition_lag(item, bounds[item.topic_partition]))
         self.partitions = found
@@ -161,7 +175,7 @@ class LagMonitor:
     ) -> Mapping[TopicPartition, LogBounds]:
         found: dict[TopicPartition, LogBounds] = {}
         remote: list[TopicPartition] = []
-        async for topic_partition in _in_slices(partitions):
+        async for topic_partition in in_slices(list(partitions), _SLICE):
             log = self._logs.get(topic_partition)
             if log is None:
                 remote.append(topic_partition)
@@ -178,7 +192,7 @@ class LagMonitor:
         }
         self._read_logs = {at[0]: self._logs.get(at[0]) for at in positions}
         remote: list[Position] = []
-        async for position in _in_slices([at for at in positions if at not in known]):
+        async for position in in_slices([at for at in positions if at not in known], _SLICE):
             log = self._logs.get(position[0])
             if log is None:
                 remote.append(position)
@@ -229,14 +243,6 @@ class LagMonitor:
         history.append((now_ms, records))
         elapsed_ms = now_ms - history[0][0]
         return (records - history[0][1]) * 1000 / elapsed_ms if elapsed_ms else 0.0
-
-
-async def _in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
-    """Yields the items; other callbacks of the loop run after every 50 of them."""
-    for number, item in enumerate(list(items), 1):
-        yield item
-        if number % _SLICE == 0:
-            await asyncio.sleep(0)
 
 
 def _next_offset(committed: GroupOffset, bounds: LogBounds) -> int:
@@ -309,3 +315,69 @@ def lag_samples(
     for lag in lags:
         topic, partition = lag.topic_partition
         yield (lag.group, topic, str(partition)), lag
+
+
+def coordinated_offsets(services: Services) -> Iterator[GroupOffset]:
+    """Yields the offsets of the groups that this broker coordinates."""
+    for driver in list(services.groups.active_shards()):
+        for group, topic_partition, committed in driver.shard.committed_offsets():
+            yield GroupOffset(group, topic_partition, committed.offset)
+
+
+class GroupOffsets:
+    """Reads the offsets of both kinds of groups; owned by the broker's loop."""
+
+    def __init__(self, services: Services, tree: MetadataTree) -> None:
+        self._services = services
+        self._tree = tree
+        self._last: list[GroupOffset] = []
+
+    async def read(self) -> list[GroupOffset]:
+        """Returns all offsets; those of the tree are the last known ones while it fails."""
+        try:
+            self._last = [item async for item in self._tree_offsets()]
+        except TreeError as error:
+            _logger.debug("the groups in the metadata tree cannot be read: %s", error)
+        found = {(item.group, item.topic_partition): item for item in self._last}
+        for item in coordinated_offsets(self._services):
+            other = found.get((item.group, item.topic_partition))
+            if other is None or other.offset < item.offset:
+                found[item.group, item.topic_partition] = item
+        return list(found.values())
+
+    async def _tree_offsets(self) -> AsyncIterator[GroupOffset]:
+        for group in await self._children(paths.CONSUMERS):
+            if not self._is_reported_here(group):
+                continue
+            root = paths.consumer_offsets(group)
+            for topic in await self._children(root):
+                numbers = await self._children(f"{root}/{topic}")
+                partitions = [TopicPartition(topic, int(n)) for n in numbers if n.isdecimal()]
+                for start in range(0, len(partitions), _READS):
+                    chunk = partitions[start : start + _READS]
+                    for item in await asyncio.gather(
+                        *(self._read(group, topic_partition) for topic_partition in chunk)
+                    ):
+                        if item is not None:
+                            yield item
+
+    def _is_reported_here(self, group: str) -> bool:
+        services = self._services
+        if not services.internal_topics.exists(OFFSETS_TOPIC):
+            return services.cluster.controller.is_active
+        place = services.internal_topics.partition_of(OFFSETS_TOPIC, group)
+        state = services.metadata.partition(place)
+        return state is not None and state.leader == services.broker_id
+
+    async def _children(self, path: str) -> list[str]:
+        try:
+            return await self._tree.children(path)
+        except NoNodeError:
+            return []
+
+    async def _read(self, group: str, topic_partition: TopicPartition) -> GroupOffset | None:
+        try:
+            data, _ = await self._tree.get(paths.consumer_offset(group, topic_partition))
+            return GroupOffset(group, topic_partition, decode_offset(data))
+        except (NoNodeError, ValueError):  # deleted meanwhile, or not a number
+            return None

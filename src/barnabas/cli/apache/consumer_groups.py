@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from barnabas.cli.apache import consumer_groups as tables
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.options import read_input
 from barnabas.cli.framework.output import DONE, FAILED, parse_datetime, parse_duration
 from barnabas.cli.nouns.group_lag import GroupPartitionLag, lags_of
 from barnabas.cli.nouns.group_reset import (

@@ -3,7 +3,7 @@
 import argparse
 
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.options import read_input
 from barnabas.cli.framework.output import DONE, FAILED
 from barnabas.cli.nouns.records import parse_offset_json
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from barnabas.admin import ElectionType
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
-from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.options import read_input
 from barnabas.cli.framework.output import DONE, FAILED
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError

@@ -21,7 +21,7 @@ from barnabas.cli.apache.reassign_plan import (
     throttle_log_dirs,
     throttle_replication,
 )
-from barnabas.cli.framework.files import read_input
+from barnabas.cli.framework.options import read_input
 from barnabas.cli.framework.output import DONE
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, LocalError

@@ -190,7 +190,7 @@ def _load(path: Path) -> dict[str, Any]:
     return content
 
 
-def _check_shape(path: Path, key: str, value: Any) -> None:
+def _check_shape(path: Path, key: str, value: object) -> None:
     if key == "profile" and isinstance(value, str):
         return
     if key == "profiles" and isinstance(value, dict):
@@ -203,7 +203,7 @@ def _check_shape(path: Path, key: str, value: Any) -> None:
     )
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
     """Restores dotted names: TOML parses `bootstrap.servers = …` as nested tables."""
     found: dict[str, str] = {}
     for key, value in table.items():
@@ -319,7 +319,7 @@ def _client_tables() -> "tuple[ConfigTable, ...]":
     )
 
 
-def check_reachable(values: Mapping[str, Any]) -> None:
+def check_reachable(values: Mapping[str, object]) -> None:
     """Raises UnavailableError unless a bootstrap server responds as a broker.
 
     The clients retry until their timeout. That is right for a service, but a person at a prompt

@@ -1,13 +1,25 @@
-"""Options that many commands share, and the confirmation before destructive operations."""
+"""Options that many commands share, the files that they name, and the confirmation before
+destructive operations.
+
+A file name `-` is the standard stream; files whose names end in .gz are compressed.
+"""
 
 import argparse
+import contextlib
+import fcntl
+import gzip
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal
 
 from barnabas.cli.framework.connection import add_connection_options
 from barnabas.cli.framework.output import add_format_option
-from barnabas.model.errors import ConfigError
+from barnabas.model.errors import ConfigError, LocalError
 
 _LAST_PORT = 65535
+STDIO = "-"
 
 
 def add_common_options(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +32,13 @@ def port_number(text: str) -> int:
     """Argument type of a port to listen on; 0 selects a free port."""
     if not text.isdecimal() or int(text) > _LAST_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port: must be 0 to {_LAST_PORT}")
+    return int(text)
+
+
+def count_of_records(text: str) -> int:
+    """Argument type of a number of records."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of records: must be 0 or more")
     return int(text)
 
 
@@ -70,7 +89,7 @@ def add_log_options(parser: argparse.ArgumentParser) -> None:
         metavar="LEVEL[,AREA=LEVEL...]",
         help="debug, info, warning or error, and other levels for single areas, such as "
         f"info,controller=debug; areas: {', '.join(LOG_AREAS)} (default: %(default)s); "
-        "kafka-configs --entity-type broker-loggers changes them while the broker runs",
+        "barnabas kafka-configs --entity-type broker-loggers changes them while the broker runs",
     )
     parser.add_argument(
         "--log-format",
@@ -125,3 +144,67 @@ def confirmed(arguments: argparse.Namespace, question: str) -> bool:
     sys.stderr.write(f"{question}? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@contextlib.contextmanager
+def open_output(name: str) -> Iterator[IO[str]]:
+    """Opens a file for writing; `-` is stdout."""
+    if name == STDIO:
+        yield sys.stdout
+        return
+    with _open(name, "wt", "write") as out:
+        yield out
+
+
+@contextlib.contextmanager
+def open_input(name: str) -> Iterator[IO[str]]:
+    """Opens a file for reading; `-` is stdin."""
+    if name == STDIO:
+        yield sys.stdin
+        return
+    with _open(name, "rt", "read") as lines:
+        yield lines
+
+
+def read_input(name: str) -> str:
+    """Returns the whole text of a file or of stdin."""
+    with open_input(name) as text:
+        return text.read()
+
+
+@contextlib.contextmanager
+def _open(name: str, mode: Literal["rt", "wt"], purpose: str) -> Iterator[IO[str]]:
+    try:
+        file = _plain_or_zipped(name, mode)
+    except OSError as error:
+        raise LocalError(f"cannot {purpose} {name}: {error.strerror}") from error
+    with file:
+        try:
+            yield file
+        except UnicodeDecodeError:
+            raise LocalError(f"cannot {purpose} {name}: it is not UTF-8 text") from None
+
+
+def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:
+    if name.endswith(".gz"):
+        return gzip.open(name, mode, encoding="utf-8")
+    return Path(name).open(mode, encoding="utf-8")
+
+
+@contextmanager
+def locked_directory(directory: Path) -> Iterator[Path]:
+    """Creates the directory and locks it until the block ends.
+
+    Brokers lock their own directories. ZooKeeper does not, and two servers on one directory
+    destroy the data.
+
+    Raises:
+        LocalError: Another process has locked the directory.
+    """
+    directory.mkdir(0o700, parents=True, exist_ok=True)
+    with (directory / ".lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LocalError(f"{directory} is in use by another process") from None
+        yield directory

@@ -12,14 +12,15 @@ escapes them: `\\x1b` in tables and texts, `\\u001b` in JSON and YAML.
 import argparse
 import json
 import re
+import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
+from barnabas.runtime.closing import ClosesOnExit
 
 TABLE, JSON, YAML, TSV = "table", "json", "yaml", "tsv"
 FORMATS = (TABLE, JSON, YAML, TSV)
@@ -115,7 +116,7 @@ def heading(column: str) -> str:
     return column.upper().replace("_", "-")
 
 
-def cell(value: Any) -> str:
+def cell(value: object) -> str:
     """Returns the text of a value in a table."""
     if value is None or value == "" or value == [] or value == {}:
         return EMPTY
@@ -155,7 +156,7 @@ def yaml_text(value: object, indent: int = 0) -> str:
     return pad + _json(value)
 
 
-def _yaml_pair(pad: str, key: object, value: Any, indent: int) -> str:
+def _yaml_pair(pad: str, key: object, value: object, indent: int) -> str:
     key = key if _PLAIN_KEY.fullmatch(str(key)) else _json(str(key))
     if isinstance(value, Mapping | list | tuple) and value:
         return f"{pad}{key}:\n{yaml_text(value, indent + 2)}"
@@ -238,23 +239,24 @@ def parse_datetime(text: str) -> int:
     return int(moment.timestamp() * 1000)
 
 
-def iso_time(timestamp_ms: int | None) -> str | None:
-    """Returns a timestamp as ISO 8601 in UTC with milliseconds; None for no timestamp.
-
-    >>> iso_time(0)
-    '1970-01-01T00:00:00.000Z'
-    """
-    if timestamp_ms is None or timestamp_ms < 0:
-        return None
-    moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 REDRAW_SECONDS = 0.1
 _WIDTH = 20
 
 
-class ProgressBar:
+def reader_is_gone(stream: TextIO) -> bool:
+    """Returns whether the other end of a pipe was closed, which a write would report."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # not a file
+        return False
+    if not hasattr(select, "poll"):
+        return False
+    poll = select.poll()
+    poll.register(descriptor, 0)  # errors are reported without being asked for
+    return any(events & select.POLLERR for _, events in poll.poll(0))
+
+
+class ProgressBar(ClosesOnExit):
     """Counts towards a total; a total of 0 means that it is unknown."""
 
     def __init__(
@@ -299,12 +301,8 @@ class ProgressBar:
             self._draw()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Draws the final state and ends the line."""
         if self._enabled:
             self._draw()
             self._stream.write("\n")
@@ -337,7 +335,7 @@ INTERRUPTED = 130
 OK = "OK"
 
 
-def status_of(error: BaseException | None) -> dict[str, Any]:
+def status_of(error: BaseException | None) -> dict[str, object]:
     """Returns the `status` and `message` columns of one item.
 
     >>> status_of(None)
@@ -350,6 +348,6 @@ def status_of(error: BaseException | None) -> dict[str, Any]:
     return {"status": type(error).__name__, "message": str(error)}
 
 
-def exit_code(errors: Mapping[Any, BarnabasError] | Iterable[object]) -> int:
+def exit_code(errors: Mapping[object, BarnabasError] | Iterable[object]) -> int:
     """Returns FAILED when any item failed."""
     return FAILED if any(True for _ in errors) else DONE

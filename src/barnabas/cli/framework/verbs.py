@@ -10,6 +10,8 @@ imported, to keep the start-up time low.
 import argparse
 import gc
 import importlib
+import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -17,6 +19,8 @@ from typing import Any, NamedTuple, NoReturn
 Run = Callable[[argparse.Namespace], int]
 AddArguments = Callable[[argparse.ArgumentParser], None]
 _FUNCTIONS = ("add_arguments", "run")
+_MISSING = ("the following arguments are required", "one of the arguments")
+"""How argparse begins its messages about required arguments."""
 
 
 class Verb(NamedTuple):
@@ -46,11 +50,14 @@ class CommandParser(argparse.ArgumentParser):
     """
 
     _parses_intermixed = False
+    _given: Sequence[str] = ()
 
-    def parse_known_args(  # type: ignore[override]
+    def parse_known_args(  # type: ignore[override]  # argparse has overloads
         self, args: Any = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
         counts = {action.nargs for action in self._get_positional_actions()}
+        if not self._parses_intermixed:
+            self._given = sys.argv[1:] if args is None else args
         special = {argparse.PARSER, argparse.REMAINDER} & counts
         if self._parses_intermixed or special or counts <= {None}:
             return super().parse_known_args(args, namespace)
@@ -61,13 +68,35 @@ class CommandParser(argparse.ArgumentParser):
             self._parses_intermixed = False
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith(_MISSING) or "invalid choice" in message:
+            message = self._cause_of(message)
         _, found, extras = message.partition("unrecognized arguments: ")
         option = extras.partition(" ")[0].partition("=")[0]
         if found and option.startswith("-"):
             message = f"unknown option {option}{self.suggestion(option)}"
+        elif found and "=" in extras:
+            message += self._assignment_hint(extras)
+        elif found and " " not in extras:
+            message += self._file_hint(extras)
         super().error(message)
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _cause_of(self, message: str) -> str:
+        """Returns the error about a missing or wrong argument, or about the mistake that caused it.
+
+        argparse reports unknown options last: a required option with a typo would be missing, and
+        the value of an unknown option would be a wrong positional argument.
+        """
+        for text in self._given:
+            option = text.partition("=")[0]
+            known = any(name.startswith(option) for name in self._option_string_actions)
+            if text.startswith("--") and len(option) > 2 and not known:
+                return f"unrecognized arguments: {text}"
+        first, missing = next(iter(self._given), "-"), re.search("required: (-[^/, ]*)", message)
+        if missing is None or first.startswith("-") or self._get_positional_actions():
+            return message
+        return f"{message}; did you mean {missing[1]} {first}?"
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         """Adds a suggestion to the error about a wrong verb or choice."""
         try:
             super()._check_value(action, value)
@@ -77,6 +106,20 @@ class CommandParser(argparse.ArgumentParser):
             if not hint and len(choices) == 1 and action.nargs == argparse.PARSER:
                 hint = f"; did you mean {self.prog} {choices[0]} {value}?"
             raise argparse.ArgumentError(action, error.message + hint) from None
+
+    def _assignment_hint(self, extras: str) -> str:
+        """Returns the first option for a key and its value, for one that was given without."""
+        for action in self._actions:
+            if action.metavar == "KEY=VALUE":
+                return f"; did you mean {action.option_strings[-1]} {extras.split()[0]}?"
+        return ""
+
+    def _file_hint(self, name: str) -> str:
+        """Returns the option that takes a file, for a file that was given without."""
+        for action in self._actions:
+            if action.metavar == "FILE" and action.dest in ("input", "output"):
+                return f"; did you mean {action.option_strings[-1]} {name}?"
+        return ""
 
     def suggestion(self, option: str) -> str:
         """Returns the end of an error message about an unknown option."""
@@ -101,8 +144,8 @@ class VerbParser(CommandParser):
         if add is not None:
             add(self)
 
-    def parse_known_args(  # type: ignore[override]
-        self, args: Any = None, namespace: Any = None
+    def parse_known_args(  # type: ignore[override]  # argparse has overloads
+        self, args: object = None, namespace: object = None
     ) -> tuple[argparse.Namespace, list[str]]:
         self.fill()
         nested = self._parses_intermixed

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
-from barnabas.cli.framework.options import add_isolation_option
-from barnabas.cli.framework.output import DONE
+from barnabas.cli.framework.options import add_isolation_option, count_of_records
+from barnabas.cli.framework.output import DONE, reader_is_gone
 from barnabas.cli.record_io.record_formats import FORMATS, RecordPrinter
 from barnabas.cli.record_io.selection import (
     Bound,
@@ -56,12 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the same as -o start",
     )
     parser.add_argument(
-        "--tail", type=int, metavar="N", help="read the last N records of each partition"
+        "--tail",
+        type=count_of_records,
+        metavar="N",
+        help="read the last N records of each partition",
     )
     parser.add_argument(
         "--follow", action="store_true", help="continue with new records after --tail"
     )
-    parser.add_argument("-n", "--count", type=int, metavar="N", help="stop after N records")
+    parser.add_argument(
+        "-n", "--count", type=count_of_records, metavar="N", help="stop after N records"
+    )
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="stop after this time without a record"
     )
@@ -110,6 +115,8 @@ class Output:
         last = time.monotonic()
         for records in source:
             self._print(records)
+            if not records and reader_is_gone(sys.stdout):
+                raise BrokenPipeError  # as the next write would: `| head` ends the command
             last = time.monotonic() if records else last
             timed_out = self._timeout is not None and time.monotonic() - last >= self._timeout
             if self._left <= 0:
@@ -155,7 +162,10 @@ def read_range(arguments: argparse.Namespace) -> ReadRange:
         stop = None if arguments.follow else Bound(BoundKind.END)
         return ReadRange(Bound(BoundKind.BEFORE_END, arguments.tail), stop)
     word = "start" if arguments.offset is None else arguments.offset
-    return parse_range(word, SystemClock().now_ms())
+    wanted = parse_range(word, SystemClock().now_ms())
+    if arguments.follow and wanted.stop is not None:
+        raise ConfigError(f"--follow and -o {word}, which has an end, cannot be used together")
+    return wanted
 
 
 def _as_group(

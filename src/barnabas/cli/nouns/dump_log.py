@@ -19,8 +19,8 @@ from barnabas.cli.framework.output import (
     show,
 )
 from barnabas.cli.log_files import control_of, entries_of, kind_of
-from barnabas.cli.record_io.record_formats import encode_bytes
 from barnabas.model.errors import LocalError
+from barnabas.records.documents import encode_bytes
 from barnabas.records.raw_record import RawRecord
 
 EXAMPLE = """

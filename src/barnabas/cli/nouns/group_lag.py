@@ -6,7 +6,7 @@ a group that has read all records.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import barnabas
 from barnabas.cli.framework.connection import Connection
@@ -51,7 +51,7 @@ class GroupPartitionLag:
             return None
         return max(self.log_end_offset - self.current_offset, 0)
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> dict[str, object]:
         """Returns the row of the partition; its keys are a stable interface."""
         member = self.member
         return {
@@ -125,7 +125,7 @@ def _aged(lag: GroupPartitionLag, timestamp_ms: int | None, now_ms: int) -> Grou
     return replace(lag, lag_seconds=seconds)
 
 
-def _next_timestamp(consumer: Any, lag: GroupPartitionLag) -> int | None:
+def _next_timestamp(consumer: "barnabas.SimpleConsumer", lag: GroupPartitionLag) -> int | None:
     """Returns the timestamp of the record at the committed offset; None when it cannot be read."""
     if not lag.lag or lag.current_offset is None:
         return None
@@ -139,6 +139,6 @@ def _next_timestamp(consumer: Any, lag: GroupPartitionLag) -> int | None:
     return first.timestamp if first is not None and first.timestamp >= 0 else None
 
 
-def member_names(members: Iterable[Any]) -> str:
+def member_names(members: Iterable["MemberDescription"]) -> str:
     """Returns client id and host of the members, for an error message."""
     return ", ".join(f"{member.client_id}@{member.host.lstrip('/')}" for member in members)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.files import read_input
-from barnabas.cli.framework.options import add_common_options
+from barnabas.cli.framework.options import add_common_options, read_input
 from barnabas.cli.framework.output import (
     DONE,
     exit_code,

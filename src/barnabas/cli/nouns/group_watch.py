@@ -69,7 +69,7 @@ def sample(admin: "Admin", connection: Connection, group: str) -> Sample:
     return Sample(time.monotonic(), {lag.topic_partition: lag for lag in aged})
 
 
-def rates(before: Sample, after: Sample) -> list[dict[str, Any]]:
+def rates(before: Sample, after: Sample) -> list[dict[str, object]]:
     """Returns the rows of the second sample with the rates between the two samples."""
     elapsed = max(after.at_s - before.at_s, 1e-9)
     return [

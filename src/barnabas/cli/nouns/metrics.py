@@ -56,6 +56,8 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.format == "table":  # tables round to one decimal: 0.003 s would be 0.0
         rows = [{**row, "value": _digits(row["value"])} for row in rows]
     show(arguments, rows, COLUMNS)
+    if not rows:
+        sys.stderr.write(f"no metric matches {arguments.pattern!r}\n")
     return DONE
 
 

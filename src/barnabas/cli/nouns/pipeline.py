@@ -27,7 +27,10 @@ def _run_arguments(parser: argparse.ArgumentParser) -> None:
         "--available-now", action="store_true", help="process the existing records, then end"
     )
     parser.add_argument(
-        "--bootstrap-server", metavar="HOST:PORT", help="overrides the setting of the file"
+        "-b",
+        "--bootstrap-server",
+        metavar="HOST:PORT",
+        help="overrides the setting of the file",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     parser.add_argument(
@@ -90,7 +93,7 @@ VERBS = (
     ),
     Verb(
         "status",
-        "show the status of a pipeline; exit code 1 when it failed or died",
+        "show the status of a pipeline; exit code 1 when it failed or its process died",
         "barnabas pipeline status orders --format json",
         _status_arguments,
         _status,

@@ -5,18 +5,24 @@ Each line is a value; -K splits it into key and value. `--format json` reads the
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
-from barnabas.cli.framework.files import STDIO, open_input
+from barnabas.cli.framework.options import STDIO, open_input
 from barnabas.cli.framework.output import DONE, json_line
-from barnabas.cli.record_io.record_formats import decode_bytes, headers_of, unescape
-from barnabas.model.errors import ConfigError, ProtocolError
+from barnabas.cli.record_io.record_formats import unescape
+from barnabas.model.errors import ConfigError
 from barnabas.model.records import Header
+from barnabas.records.documents import (
+    DocumentError,
+    decode_bytes,
+    headers_of,
+    parse_document,
+    timestamp_of,
+)
 
 EXAMPLE = r"""
 echo 'hello' | barnabas produce orders -k customer-1 -H source=web
@@ -125,8 +131,12 @@ def _records(arguments: argparse.Namespace) -> Iterator[OutgoingRecord]:
         with open_input(name) as file:
             source: Iterable[bytes] = file.buffer if hasattr(file, "buffer") else _encoded(file)
             parse = _parse_json if arguments.format == "json" else _parse_line
-            for line in source:
-                yield parse(arguments, line.rstrip(b"\n"))
+            for number, line in enumerate(source, 1):
+                try:
+                    record = parse(arguments, line.rstrip(b"\n"))
+                except (ConfigError, DocumentError) as error:
+                    raise type(error)(f"line {number}: {error}") from None
+                yield record
 
 
 def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
@@ -139,23 +149,20 @@ def _parse_line(arguments: argparse.Namespace, line: bytes) -> OutgoingRecord:
     separator = unescape(arguments.key_separator).encode(errors="surrogateescape")
     key, found, value = line.partition(separator)
     if not found:
-        raise ConfigError(f"no key separator {arguments.key_separator!r} in the line {line[:60]!r}")
+        text = line[:60].decode(errors="replace")
+        raise ConfigError(f"no key separator {arguments.key_separator!r} in {text!r}")
     return _outgoing(arguments, key, value)
 
 
 def _parse_json(arguments: argparse.Namespace, line: bytes) -> OutgoingRecord:
-    try:
-        document = json.loads(line)
-    except ValueError as error:
-        raise ProtocolError(f"the line {line[:60]!r} is not JSON: {error}") from error
+    document = parse_document(line)
     given = _outgoing(arguments, None, None)
-    timestamp = document.get("timestamp", -1)
     return OutgoingRecord(
         decode_bytes(document.get("value"), document.get("value_encoding")),
         given.key or decode_bytes(document.get("key"), document.get("key_encoding")),
         (*headers_of(document), *given.headers),
         given.partition,
-        given.timestamp or (timestamp if timestamp >= 0 else None),
+        given.timestamp or timestamp_of(document),
     )
 
 

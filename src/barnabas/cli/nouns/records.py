@@ -5,8 +5,12 @@ import json
 from typing import TYPE_CHECKING
 
 from barnabas.cli.framework.connection import Connection
-from barnabas.cli.framework.files import read_input
-from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
+from barnabas.cli.framework.options import (
+    add_common_options,
+    add_confirmation_options,
+    confirmed,
+    read_input,
+)
 from barnabas.cli.framework.output import FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.selection import (

@@ -64,7 +64,7 @@ class ClusterSample:
     ends: dict[TopicPartition, int]
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
     committed: dict[str, dict[TopicPartition, int]] = field(default_factory=dict)
-    pipelines: list[dict[str, Any]] = field(default_factory=list)
+    pipelines: list[dict[str, object]] = field(default_factory=list)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -109,7 +109,7 @@ def take_sample(admin: "Admin", *, internal: bool) -> ClusterSample:
     return sample
 
 
-def _pipelines() -> list[dict[str, Any]]:
+def _pipelines() -> list[dict[str, object]]:
     """Returns the pipelines of this machine, from the files that they write."""
     from barnabas.spark.pipeline_registry import PipelineRegistry  # start-up time
 
@@ -128,7 +128,7 @@ def _pipelines() -> list[dict[str, Any]]:
 
 def _topic_row(
     topic: "TopicDescription", brokers: dict[int, dict[str, Any]], size: int | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Returns the row of a topic, and counts its partitions for the brokers."""
     offline = behind = 0
     for partition in topic.partitions:
@@ -234,11 +234,11 @@ def _produced(before: ClusterSample, after: ClusterSample) -> dict[str, int]:
 
 def _group_row(
     name: str,
-    row: dict[str, Any],
+    row: dict[str, object],
     before: ClusterSample,
     after: ClusterSample,
     elapsed: float,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     committed, old = after.committed.get(name, {}), before.committed.get(name, {})
     lag = sum(
         max(after.ends[topic_partition] - offset, 0)
@@ -255,9 +255,10 @@ def _group_row(
     consumed = round(read / elapsed, 1)
     return {
         **row,
-        "lag": lag,
+        # A group that has never committed has no known lag; 0 would mean that it has read all.
+        "lag": lag if committed else None,
         "consumed_per_second": consumed,
-        "eta_seconds": eta_seconds(lag, consumed, added / elapsed),
+        "eta_seconds": eta_seconds(lag, consumed, added / elapsed) if committed else None,
     }
 
 
@@ -273,11 +274,11 @@ def _pipeline_order(sort: str) -> str | None:
     return {"rate": "rows_per_second", "lag": "lag", "size": "lag"}.get(sort)
 
 
-def _sorted(rows: list[dict[str, Any]], name: str, order: str | None) -> list[dict[str, Any]]:
+def _sorted(rows: list[dict[str, object]], name: str, order: str | None) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (-(row[order] or 0) if order else 0, row[name]))
 
 
-def _print(arguments: argparse.Namespace, rows: dict[str, Any]) -> None:
+def _print(arguments: argparse.Namespace, rows: dict[str, object]) -> None:
     if arguments.format == "json":
         sys.stdout.write(json_line(rows) + "\n")
     else:
@@ -289,7 +290,7 @@ def _print(arguments: argparse.Namespace, rows: dict[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def fitted(rows: dict[str, Any], limit: int, width: int, height: int) -> str:
+def fitted(rows: dict[str, object], limit: int, width: int, height: int) -> str:
     """Returns the text of a screen: fewer rows per table and cut lines, so that it never scrolls.
 
     The last line of the terminal stays empty for the cursor.

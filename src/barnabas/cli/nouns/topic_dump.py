@@ -14,7 +14,6 @@ the source. By default the records that exist at the start are copied; `-o` sele
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from typing import IO, Any
@@ -26,16 +25,17 @@ from barnabas.cli.framework.connection import (
     add_connection_options,
     own_settings,
 )
-from barnabas.cli.framework.files import STDIO, open_input, open_output
 from barnabas.cli.framework.options import (
+    STDIO,
     add_common_options,
     add_dry_run_option,
     add_isolation_option,
     add_progress_options,
+    open_input,
+    open_output,
 )
 from barnabas.cli.framework.output import DONE, OK, ProgressBar, json_line, show
 from barnabas.cli.nouns.topics import set_configs
-from barnabas.cli.record_io.record_formats import decode_bytes, headers_of, record_document
 from barnabas.cli.record_io.selection import (
     END,
     OffsetSpan,
@@ -52,8 +52,15 @@ from barnabas.cli.record_io.transfer import (
     read_spans,
 )
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BrokerError, ConfigError, LocalError, ProtocolError
+from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
+from barnabas.records.documents import (
+    decode_bytes,
+    headers_of,
+    parse_document,
+    record_document,
+    timestamp_of,
+)
 from barnabas.records.record import Record
 from barnabas.runtime.clock import SystemClock
 
@@ -182,14 +189,13 @@ def _restore(
         BulkWriter(connection, progress.advance) as writer,
     ):
         for document in documents:
-            timestamp = document.get("timestamp", -1)
             writer.send(
                 topic,
                 decode_bytes(document.get("value"), document.get("value_encoding")),
                 key=decode_bytes(document.get("key"), document.get("key_encoding")),
                 headers=headers_of(document),
                 partition=None if arguments.repartition else document.get("partition"),
-                timestamp=timestamp if timestamp >= 0 else None,
+                timestamp=timestamp_of(document),
             )
     return writer.delivered
 
@@ -198,17 +204,11 @@ def _documents(lines: IO[str]) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            document = json.loads(line)
-        except ValueError as error:
-            raise ProtocolError(f"line {number} is not JSON: {error}") from error
-        if not isinstance(document, dict):
-            raise ProtocolError(f"line {number} is not a JSON object")
-        yield document
+        yield parse_document(line, f"line {number}")
 
 
 def _header(
-    documents: Iterator[dict[str, Any]],
+    documents: Iterator[dict[str, object]],
 ) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
     """Returns the first line as header, or as first record when the file has no header."""
     first = next(documents, None)
@@ -217,7 +217,7 @@ def _header(
     return None, first
 
 
-def _chain(first: dict[str, Any], rest: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _chain(first: dict[str, object], rest: Iterator[dict[str, object]]) -> Iterator[dict[str, Any]]:
     yield first
     yield from rest
 

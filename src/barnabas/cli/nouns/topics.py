@@ -153,7 +153,7 @@ def _describe(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _document(admin: "Admin", topic: "TopicDescription", under_only: bool) -> dict[str, Any]:
+def _document(admin: "Admin", topic: "TopicDescription", under_only: bool) -> dict[str, object]:
     partitions = [
         {
             "partition": item.partition,

@@ -5,11 +5,12 @@ import argparse
 from barnabas.admin import HangingTransaction
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
-from barnabas.cli.framework.output import DONE, FAILED, exit_code, iso_time, show, status_of
+from barnabas.cli.framework.output import DONE, FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.selection import parse_selection, select_partitions
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.clock import iso_time
 
 LIST_COLUMNS = ("transactional_id", "coordinator", "producer_id", "state")
 DESCRIBE_COLUMNS = (

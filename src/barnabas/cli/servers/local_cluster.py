@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from barnabas.broker.broker_process import START_SECONDS, BrokerEndedError, BrokerProcess
 from barnabas.broker.http_server import parse_http_listener
-from barnabas.cli.framework.files import locked_directory
+from barnabas.cli.framework.options import locked_directory
 from barnabas.model.errors import ConfigError, LocalError
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 _SESSION_MS = 6000
@@ -45,7 +45,7 @@ class LocalClusterConfig:
     log_options: Sequence[str] = ()
 
 
-class LocalCluster:
+class LocalCluster(ClosesOnExit):
     """The processes of a cluster; a context manager that starts and stops them."""
 
     def __init__(self, config: LocalClusterConfig) -> None:
@@ -78,12 +78,8 @@ class LocalCluster:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Ends the processes of the brokers and of ZooKeeper."""
         self._stack.close()
 
     def stop_brokers(self) -> None:

@@ -69,7 +69,7 @@ def check_settings(settings: Mapping[str, object]) -> None:
 def set_up_logging(levels: Mapping[str, str], log_format: str = "text") -> None:
     """Sends the broker's log to stderr, as text or as one JSON object per line.
 
-    Parameters:
+    Args:
         levels: Log levels by area, such as `controller`; the empty area is all others.
         log_format: `text` or `json`.
     """
@@ -101,9 +101,9 @@ class JsonFormatter(logging.Formatter):
 
 
 async def serve(config: BrokerConfig, started: Callable[[str], None] | None = None) -> int:
-    """Runs a broker until SIGINT or SIGTERM and returns the exit code."""
+    """Runs a broker until SIGINT, SIGTERM or SIGHUP and returns the exit code."""
     stopped: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in _stop_signals():
         asyncio.get_running_loop().add_signal_handler(number, _stop, stopped, number)
     broker = Broker(config)
     starting = asyncio.ensure_future(broker.start())
@@ -145,6 +145,12 @@ def _keep_collections_short() -> None:
     """
     gc.freeze()  # objects of the start-up exist until the end
     gc.set_threshold(*_COLLECTION_THRESHOLDS)
+
+
+def _stop_signals() -> list[signal.Signals]:
+    """SIGHUP is sent when the terminal is closed; under `nohup` it is ignored and stays so."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [signal.SIGHUP])]
 
 
 def _exit_code(number: signal.Signals) -> int:

@@ -1,7 +1,7 @@
 """Run an embedded broker in the foreground: one process, no ZooKeeper, no JVM.
 
-Prints one line "listening on HOST:PORT" when clients can connect. Ctrl-C or SIGTERM stops the
-broker cleanly; the data stays in its directory.
+Prints one line "listening on HOST:PORT" when clients can connect. Ctrl-C, SIGTERM and SIGHUP stop
+the broker cleanly; the data stays in its directory.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from barnabas.cli.framework.options import (
 )
 from barnabas.cli.framework.verbs import load
 from barnabas.model.errors import ConfigError
-from barnabas.model.extras import missing_package
+from barnabas.model.lazy_exports import missing_package
 from barnabas.runtime.child_process import spawn
 
 _STOP_SECONDS = 5.0

@@ -12,8 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.cli.framework.files import locked_directory
-from barnabas.cli.framework.options import port_number
+from barnabas.cli.framework.options import locked_directory, port_number
 from barnabas.cli.framework.output import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.verbs import HelpFormatter, VerbParser, examples, in_module
 from barnabas.model.errors import ConfigError

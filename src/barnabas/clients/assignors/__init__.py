@@ -6,8 +6,12 @@ or objects.
 
 from collections.abc import Iterable
 
-from barnabas.clients.assignors.port import Assignor, MemberSubscription
-from barnabas.clients.assignors.stateless import RangeAssignor, RoundRobinAssignor
+from barnabas.clients.assignors.assignor import (
+    Assignor,
+    MemberSubscription,
+    RangeAssignor,
+    RoundRobinAssignor,
+)
 from barnabas.clients.assignors.sticky import CooperativeStickyAssignor, StickyAssignor
 from barnabas.model.errors import ConfigError
 

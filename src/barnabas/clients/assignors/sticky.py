@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from struct import Struct, error
 
-from barnabas.clients.assignors.port import Assignment, MemberSubscription, subscribers
+from barnabas.clients.assignors.assignor import Assignment, MemberSubscription, subscribers
 from barnabas.model.ids import TopicPartition
 
 Claims = Mapping[str, tuple[Sequence[TopicPartition], int]]

@@ -4,8 +4,14 @@ ZooKeeper.
 
 from barnabas.clients.connector.cluster_client import LivingMembersError
 from barnabas.clients.connector.connector import ConsumerConnector, MessageStreamsExistError
-from barnabas.clients.connector.group_report import GroupReport, GroupReports, PartitionReport
-from barnabas.clients.connector.migration import Direction, MigrationPlan, OffsetMigration
+from barnabas.clients.connector.group_tools import (
+    Direction,
+    GroupReport,
+    GroupReports,
+    MigrationPlan,
+    OffsetMigration,
+    PartitionReport,
+)
 from barnabas.clients.connector.rebalancer import (
     ConsumerRebalanceFailedError,
     ConsumerRebalanceListener,

@@ -86,7 +86,8 @@ Assignor = Callable[[AssignmentContext], Assignment]
 def range_assignor(context: AssignmentContext) -> Assignment:
     """Assigns consecutive partitions of each topic to the streams in order.
 
-    Where it does not divide, the first streams get one more.
+    If the number of partitions is no multiple of the number of streams, the first streams get one
+    more.
     """
     assignment: Assignment = {consumer: {} for consumer in context.consumers}
     for topic in context.my_topics:

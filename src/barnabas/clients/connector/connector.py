@@ -21,8 +21,7 @@ from barnabas.clients.connector.topic_count import (
     WildcardTopicCount,
     compiled,
 )
-from barnabas.clients.core.exit_hooks import close_at_exit, closed
-from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.core.exit_hooks import close_at_exit, closed, interruptible, not_interruptible
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.model.config import merged
 from barnabas.model.errors import ConfigError, LocalError
@@ -223,7 +222,7 @@ class ConsumerConnector:
         return self._streams
 
     def _on_room(self) -> None:
-        """From a stream's thread."""
+        """Wakes the fetchers after a stream has taken a chunk; called in its thread."""
         if not self._closed:
             self._loop.loop.call_soon_threadsafe(self._core.wake_fetchers)
 

@@ -83,19 +83,21 @@ class Watcher:
             await self._rebalancer.changed.wait()
             self._rebalancer.changed.clear()
             try:
-                await self._answer()
+                await self._rebalance()
             except SessionLostError:
                 self._lost = True
-                await self._try_again()
+                await self._retry_later()
             except ConnectionLossError:
-                await self._try_again()
+                await self._retry_later()
             except BarnabasError as error:
                 _log.error("%s: %s", self._registry.consumer, error)
                 self._streams.fail(error)
+                # A failed rebalance has used all of its attempts: the streams report it, and only
+                # the next change of the group or the brokers starts another one.
                 if not isinstance(error, ConsumerRebalanceFailedError):
-                    await self._try_again()
+                    await self._retry_later()
 
-    async def _answer(self) -> None:
+    async def _rebalance(self) -> None:
         if self._lost:
             self._lost = self._registered = False
             await self._rebalancer.abandon()
@@ -106,7 +108,7 @@ class Watcher:
             await self._register()
         await self._rebalancer.run(patient=True)
 
-    async def _try_again(self) -> None:
+    async def _retry_later(self) -> None:
         """Waits for a change or the back-off, then requests another rebalance."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._settings.rebalance_backoff_s):
@@ -208,6 +210,9 @@ class ConnectorCore:
         if self._watcher is not None:
             await self._watcher.stop()
         if self.rebalancer is not None and self._streams is not None:
+            # Reading ends before the last commit, which then has the final positions. The session
+            # ends after it: its owner nodes keep other members away from the partitions until the
+            # offsets are stored.
             await self.rebalancer.stop_reading()
             self._streams.close()
             if commit:

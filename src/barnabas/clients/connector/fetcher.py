@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from barnabas.clients.connector.settings import FetchSettings
 from barnabas.clients.connector.stream import INVALID_OFFSET, FetchedDataChunk, PartitionTopicInfo
-from barnabas.clients.core.apis.common import raise_for
 from barnabas.clients.core.apis.fetch import (
     FetchOptions,
     FetchSelection,
@@ -30,7 +29,7 @@ from barnabas.clients.core.apis.list_offsets import (
 )
 from barnabas.clients.core.client import KafkaClient
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
+from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError, raise_for
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.model.java_hash import java_abs, java_string_hash
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
@@ -185,6 +184,7 @@ class BrokerFetcher:
                     "%s: no valid offset, reading from %d", info.topic_partition, found.offset
                 )
                 info.fetch_offset = found.offset
+                # An empty chunk: the stream takes the new offset from it, after the chunks before.
                 info.queue.put(FetchedDataChunk(info, info.fetch_offset, memoryview(b"")))
             else:
                 _log.info(

@@ -6,7 +6,7 @@ ZooKeeper only, until all of them are restarted with the new setting.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from barnabas.clients.connector.fetcher import ClientSource
 from barnabas.clients.connector.registry import OPS_PER_MULTI, GroupRegistry
@@ -23,7 +23,7 @@ from barnabas.clients.core.client import GROUP
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Request, ResponseT
 from barnabas.zk import paths
 from barnabas.zk.tree import (
     CreateOp,
@@ -169,7 +169,9 @@ class KafkaOffsets:
             for topic_partition, position in committed_only(found).items()
         }
 
-    async def _send(self, request: Message, last_version: int, read: Callable[[Any], T]) -> T:
+    async def _send(
+        self, request: Request[ResponseT], last_version: int, read: Callable[[ResponseT], T]
+    ) -> T:
         """Sends one request to the coordinator; looks the coordinator up again after an error."""
         client = await self._client_source()
         try:

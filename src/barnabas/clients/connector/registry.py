@@ -24,7 +24,7 @@ from barnabas.clients.connector.assignors import (
 from barnabas.clients.connector.topic_count import STATIC, topic_count_of
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
-from barnabas.zk.recipes import claim_ephemeral
+from barnabas.zk.recipes import claim_ephemeral, delete_ephemeral
 from barnabas.zk.tree import (
     ANY_VERSION,
     CheckOp,
@@ -117,6 +117,8 @@ class GroupRegistry:
         self.group = group
         self.consumer = consumer
         self.former_sessions: set[int] = set()
+        self._former_nodes = asyncio.Lock()
+        """Two deletions at the same time below one parent would disturb each other."""
         self._registered = False
 
     async def register(self, node: ConsumerNode, wait_s: float) -> None:
@@ -243,7 +245,7 @@ class GroupRegistry:
             paths.consumer_owner(self.group, topic_partition)
             for topic_partition in topic_partitions
         )
-        await asyncio.gather(*(self._release_one(path) for path in names))
+        await asyncio.gather(*(self._delete_ours(path) for path in names))
 
     async def _claim_some(self, some: Sequence[tuple[TopicPartition, ConsumerThreadId]]) -> None:
         ops = [
@@ -265,22 +267,21 @@ class GroupRegistry:
         """Removes an outdated owner node of this consumer, or raises the conflict."""
         if not isinstance(cause, NodeExistsError):
             raise cause
-        stat = await self.tree.exists(cause.path)
-        if stat is None:
-            return
         # ZooKeeper deletes the nodes of an expired session only after its timeout. Nodes of our
         # own former session may be deleted at once; nodes of others end by themselves or by a
         # release.
-        if not self._is_ours(stat.ephemeral_owner):
+        if not await self._delete_ours(cause.path):
             raise OwnershipConflictError(cause.path)
-        with contextlib.suppress(NoNodeError):
-            await self.tree.delete(cause.path, stat.version)
 
-    async def _release_one(self, path: str) -> None:
+    async def _delete_ours(self, path: str) -> bool:
+        """Deletes a node of this consumer; returns False if it belongs to another one."""
         stat = await self.tree.exists(path)
-        if stat is not None and self._is_ours(stat.ephemeral_owner):
+        if stat is None:
+            return True
+        if stat.ephemeral_owner == self.tree.session_id:
+            # Only this session can have created the node; if the session ends, the write fails.
             with contextlib.suppress(NoNodeError):
                 await self.tree.delete(path)
-
-    def _is_ours(self, session_id: int) -> bool:
-        return session_id == self.tree.session_id or session_id in self.former_sessions
+            return True
+        async with self._former_nodes:
+            return await delete_ephemeral(self.tree, path, self.former_sessions)

@@ -8,6 +8,7 @@ from typing import Any
 
 from barnabas.clients.connector.assignors import ASSIGNORS, Assignor
 from barnabas.clients.core.options import ClientOptions
+from barnabas.model.config import ConfigValues
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, IsolationLevel
@@ -74,7 +75,7 @@ class ConnectorSettings:
     fetch: FetchSettings
     offsets: OffsetSettings
     streams: StreamSettings
-    values: Mapping[str, Any]
+    values: ConfigValues
 
     @classmethod
     def parse(cls, config: Mapping[str, object]) -> "ConnectorSettings":
@@ -127,7 +128,7 @@ def consumer_id_string(group: str, consumer_id: str | None, now_ms: int) -> str:
     return f"{group}_{own}"
 
 
-def _fetch(values: Mapping[str, Any]) -> FetchSettings:
+def _fetch(values: ConfigValues) -> FetchSettings:
     committed = values["isolation.level"] == "read_committed"
     return FetchSettings(
         partition_max_bytes=values["fetch.message.max.bytes"],
@@ -140,7 +141,7 @@ def _fetch(values: Mapping[str, Any]) -> FetchSettings:
     )
 
 
-def _offsets(values: Mapping[str, Any]) -> OffsetSettings:
+def _offsets(values: ConfigValues) -> OffsetSettings:
     in_kafka = values["offsets.storage"] == "kafka"
     return OffsetSettings(
         storage=values["offsets.storage"],
@@ -153,7 +154,7 @@ def _offsets(values: Mapping[str, Any]) -> OffsetSettings:
     )
 
 
-def _streams(values: Mapping[str, Any]) -> StreamSettings:
+def _streams(values: ConfigValues) -> StreamSettings:
     timeout_ms = values["consumer.timeout.ms"]
     return StreamSettings(
         max_chunks=values["queued.max.message.chunks"],
@@ -163,7 +164,7 @@ def _streams(values: Mapping[str, Any]) -> StreamSettings:
     )
 
 
-def _check(values: Mapping[str, Any]) -> None:
+def _check(values: ConfigValues) -> None:
     if values["fetch.wait.max.ms"] > values["socket.timeout.ms"]:
         raise ConfigError(
             "socket.timeout.ms should always be at least fetch.wait.max.ms to prevent "
@@ -173,5 +174,5 @@ def _check(values: Mapping[str, Any]) -> None:
         raise ConfigError("dual.commit.enabled needs offsets.storage=kafka")
 
 
-def _or_else(value: Any, default: Any) -> Any:
+def _or_else(value: object, default: object) -> Any:
     return default if value is None else value

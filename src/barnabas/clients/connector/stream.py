@@ -233,7 +233,7 @@ class MessageStream:
         return record.replace(key, _apply(self._value_decoder, record.value))
 
 
-def _apply(decoder: Decoder | None, data: bytes | None) -> Any:
+def _apply(decoder: Decoder | None, data: bytes | None) -> object:
     return data if decoder is None or data is None else decoder(data)
 
 

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.clients.core.backoff import Backoff, Retries
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
@@ -111,7 +111,7 @@ class BlockingRouter:
         if self.metadata.brokers or self._options.connection.login is not None:
             return
         # Start-up time: only needed after a failure.
-        from barnabas.clients.core.sasl_probe import login_wanted_blocking
+        from barnabas.clients.core.security import login_wanted_blocking
 
         wanted = login_wanted_blocking(address, self._options.connection)
         if wanted is not None:
@@ -160,7 +160,7 @@ def _is_unknown_topic(error: BarnabasError) -> bool:
     return isinstance(error, BrokerError) and error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def bootstrap_problems(values: Mapping[str, Any]) -> dict[str, str]:
+def bootstrap_problems(values: Mapping[str, object]) -> dict[str, str]:
     """Returns the problem of each bootstrap address; empty if one of them is a broker."""
     options = ClientOptions.from_values(values)
     problems = {}

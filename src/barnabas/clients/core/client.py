@@ -2,19 +2,22 @@
 
 `KafkaClient` finds the broker, connects and sends. `metadata_keeper` finds a first broker and
 fetches metadata. Records, groups and transactions belong to the producer and consumer.
+
+A client retries in the background, so that a wrong address or a missing topic looks like an empty
+topic. `Outage` therefore reports why it makes no progress: each cause is logged when it begins and
+then at most every 30 seconds; later the calls raise an error.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Hashable, Iterable
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.clients.core.backoff import Backoff, Retries, retry_until
 from barnabas.clients.core.cluster_metadata import ClusterMetadata, Node
 from barnabas.clients.core.metadata_keeper import AnyBroker, MetadataKeeper
 from barnabas.clients.core.options import ClientOptions
-from barnabas.clients.core.outage import Outage, RepeatedWarning
 from barnabas.clients.core.pool import ConnectionPool
 from barnabas.clients.metrics.client_metrics import ClientMetrics
 from barnabas.clients.metrics.network import NetworkMeters, add_network_metrics
@@ -32,7 +35,7 @@ from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.reporters import ReporterThread
-from barnabas.wire.message import Message
+from barnabas.wire.message import Request, ResponseT
 from barnabas.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
@@ -41,6 +44,7 @@ from barnabas.wire.messages.metadata import MetadataRequest
 
 logger = logging.getLogger(__name__)
 
+REPEAT_SECONDS = 30.0
 GROUP = 0
 TRANSACTION = 1
 COORDINATOR = "coordinator"
@@ -50,6 +54,74 @@ CREATION_SECONDS = 1.0
 ELECTION_SECONDS = 2.0
 """A partition without a leader is logged after this time."""
 T = TypeVar("T")
+
+
+class RepeatedWarning:
+    """Logs a warning per cause, at most one in 30 seconds while the cause lasts."""
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        self._logged_at: dict[Hashable, float] = {}
+        self._seen: dict[Hashable, tuple[float, float]] = {}
+        """When each cause began and when it was seen last."""
+
+    def warn(self, cause: Hashable, message: str, *, grace_s: float = 0.0) -> None:
+        """Logs `message` once the cause has lasted for `grace_s`, then once in 30 seconds."""
+        now = self._now()
+        began, seen = self._seen.get(cause, (now, now))
+        if now - seen >= REPEAT_SECONDS:
+            began = now  # a new occurrence
+        self._seen[cause] = (began, now)
+        if now - began < grace_s:
+            return
+        last = self._logged_at.get(cause)
+        if last is None or now - last >= REPEAT_SECONDS:
+            self._logged_at[cause] = now
+            logger.warning("%s", message)
+
+    def ended(self, cause: Hashable) -> bool:
+        """Records that the cause has ended; returns whether it was logged."""
+        self._seen.pop(cause, None)
+        return self._logged_at.pop(cause, None) is not None
+
+
+class Outage:
+    """Tracks whether brokers can be reached. Any thread may read `error`."""
+
+    def __init__(self, timeout_ms: int, now: Callable[[], float] = monotonic) -> None:
+        self._timeout_ms = timeout_ms
+        self._now = now
+        self._warnings = RepeatedWarning(now)
+        self._reached = False
+        self._began_s: float | None = None
+        self.cause: BarnabasError | None = None
+        """Why no broker can be reached now; None when one was reached last."""
+        self.error: UnavailableError | None = None
+        """Set when no broker was ever reached within bootstrap.timeout.ms; None again later."""
+
+    def attempt(self) -> None:
+        """Records the start of an attempt to reach a broker."""
+        if self._began_s is None:
+            self._began_s = self._now()
+
+    def failed(self, cause: BarnabasError) -> bool:
+        """Records that no broker could be reached; returns whether `error` was set."""
+        self.cause = cause
+        self._warnings.warn("unreachable", f"{cause}; the client keeps trying")
+        waited_ms = (self._now() - (self._began_s or self._now())) * 1000
+        if self._reached or not 0 < self._timeout_ms <= waited_ms:
+            return False
+        self.error = UnavailableError(
+            f"no broker was reached within bootstrap.timeout.ms ({self._timeout_ms} ms): {cause}"
+        )
+        return True
+
+    def ended(self) -> None:
+        """Records a response of a broker."""
+        self._reached = True
+        self.cause = self.error = None
+        if self._warnings.ended("unreachable"):
+            logger.warning("a broker can be reached again")
 
 
 class KafkaClient:
@@ -154,12 +226,12 @@ class KafkaClient:
     async def send(
         self,
         node_id: int,
-        request: Message,
+        request: Request[ResponseT],
         *,
         purpose: str = "",
         timeout_s: float | None = None,
         max_version: int | None = None,
-    ) -> Any:
+    ) -> ResponseT:
         """Sends a request to a broker, in a version up to `max_version`; returns the response."""
         connection = await self.connection(node_id, purpose)
         version = connection.version_of(type(request))
@@ -167,12 +239,16 @@ class KafkaClient:
             version = min(version, max_version)
         return await connection.send(request, version=version, timeout_s=timeout_s)
 
-    async def send_to_any(self, request: Message, *, timeout_s: float | None = None) -> Any:
+    async def send_to_any(
+        self, request: Request[ResponseT], *, timeout_s: float | None = None
+    ) -> ResponseT:
         """Sends a request to any broker."""
         connection = await self.any_connection()
-        return await self._any_broker.ask(connection, request, timeout_s)
+        return await self._any_broker.send(connection, request, timeout_s)
 
-    async def send_to_controller(self, request: Message, *, timeout_s: float | None = None) -> Any:
+    async def send_to_controller(
+        self, request: Request[ResponseT], *, timeout_s: float | None = None
+    ) -> ResponseT:
         """Sends a request to the controller."""
         if self.metadata.controller_id not in self.metadata.brokers:
             await self.refresh()
@@ -182,11 +258,11 @@ class KafkaClient:
         self,
         kind: int,
         key: str,
-        request: Message,
+        request: Request[ResponseT],
         *,
         timeout_s: float | None = None,
         max_version: int | None = None,
-    ) -> Any:
+    ) -> ResponseT:
         """Sends a request to the coordinator of a group or a transactional id."""
         node_id = await self.coordinator(kind, key)
         return await self.send(
@@ -263,7 +339,7 @@ class KafkaClient:
 
     @property
     def metadata_age_ms(self) -> float:
-        """Milliseconds since the last Metadata response."""
+        """Milliseconds since the last Metadata response with all `interests`."""
         return (monotonic() - self._keeper.refreshed_at_s) * 1000
 
     @property
@@ -282,7 +358,10 @@ class KafkaClient:
         return self._pool.take_lost()
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Fetches the metadata of the given topics and of all `interests`."""
+        """Fetches the metadata of `interests`, to which it adds the given topics.
+
+        If none of the given topics has metadata yet, it fetches only topics without metadata.
+        """
         self.outage.attempt()
         try:
             await self._keeper.refresh(topics)

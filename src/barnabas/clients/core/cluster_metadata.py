@@ -6,7 +6,7 @@ metadata of the old topic is dropped (KAFKA-12257).
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -180,6 +180,7 @@ class ClusterMetadata:
         topic.partitions[topic_partition.partition] = PartitionInfo(
             info.topic, info.partition, leader, epoch, info.replicas, info.isr, info.offline
         )
+        self.topics[topic.name] = replace(topic)  # a new object shows that the topic has changed
         self.generation += 1
 
     def _apply_topic(self, name: str, topic: MetadataResponseTopic) -> None:

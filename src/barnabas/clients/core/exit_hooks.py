@@ -1,4 +1,4 @@
-"""Closes the clients that a program has left open when its interpreter exits.
+"""The end of a program: closes clients that it has left open, and handles SIGTERM.
 
 Blocking clients register here when they are created, and `close()` removes them. A plain `atexit`
 handler closes the others. It runs after normal exit, `sys.exit` and an uncaught exception, once all
@@ -10,24 +10,34 @@ therefore holds strong references. A client that is never closed has a running t
 nothing alive that would otherwise be freed.
 
 Clients of asyncio belong to their loop: a `LoopClient` closes them when the loop shuts down.
+
+`with barnabas.graceful():` ends a program by SIGTERM without losing or repeating records. A signal
+handler runs between two bytecodes of the main thread, perhaps while a record is being processed and
+perhaps while that thread holds a lock. So the handler uses no client: a thread interrupts the
+consumers, and their next blocking call raises WakeupError. By then the application has processed
+all records that poll() returned, so the commit of close() covers processed records only.
 """
 
 import asyncio
 import atexit
 import os
+import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine
+import weakref
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic
+from types import FrameType
 from typing import Protocol
 
-from barnabas.model.errors import BarnabasError
+from barnabas.model.errors import BarnabasError, LocalError, WakeupError
 
 EXIT_SECONDS = 30.0
 """Time limit for closing all clients together."""
+EXIT_CODE = 128 + signal.SIGTERM
 
 
 class OpenClient(Protocol):
@@ -41,6 +51,8 @@ class OpenClient(Protocol):
         ...
 
 
+# Keyed by identity. Registration and removal are single dict operations, which are atomic, so any
+# thread may close its client without a lock.
 _open: dict[int, OpenClient] = {}
 
 
@@ -82,6 +94,7 @@ def close_open_clients() -> None:
     deadline_s = monotonic() + EXIT_SECONDS
     failed = getattr(sys, "last_value", None) is not None
     waits: list[Callable[[], None]] = []
+    # Not an iteration: a client that another thread registers or closes meanwhile is also handled.
     while _open:
         _, client = _open.popitem()
         try:
@@ -112,6 +125,16 @@ def _register_in_worker() -> None:
 atexit.register(close_open_clients)
 # A forked child has the parent's clients but not their threads.
 os.register_at_fork(after_in_child=_open.clear)
+
+
+def loop_of(client: object) -> asyncio.AbstractEventLoop:
+    """Returns the running loop; raises RuntimeError that names the client if there is none."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        name = f"barnabas.aio.{type(client).__name__}"
+        text = f"no event loop is running: create {name} in a coroutine, or use barnabas."
+        raise RuntimeError(text + type(client).__name__) from None
 
 
 class LoopClient:
@@ -166,3 +189,76 @@ def _wait(future: "Future[None]", timeout_s: float) -> None:
 
 def _nothing() -> None:
     """Does nothing: there is nothing to wait for."""
+
+
+class Interruptible(Protocol):
+    """A client whose blocking calls can be ended from another thread."""
+
+    def interrupt(self) -> None: ...
+
+
+# Weak references: an interrupt matters only to a thread that uses the client.
+_interruptible: "weakref.WeakSet[Interruptible]" = weakref.WeakSet()
+
+
+def interruptible(client: Interruptible) -> None:
+    """Registers a client to interrupt on SIGTERM."""
+    _interruptible.add(client)
+
+
+def not_interruptible(client: Interruptible) -> None:
+    """Removes a closed client: SIGTERM does not interrupt it any more."""
+    _interruptible.discard(client)
+
+
+class Shutdown:
+    """`requested` is True after SIGTERM; any thread may read it."""
+
+    def __init__(self) -> None:
+        self.requested = False
+
+
+@contextmanager
+def graceful() -> Iterator[Shutdown]:
+    """Ends the block on SIGTERM and closes all clients: consumers leave their groups, producers
+    deliver their records.
+
+    With an open consumer the application finishes the current record: the next `poll()` or
+    iteration ends the block, and `process()` returns. Without a consumer, and for a second SIGTERM,
+    SystemExit is raised at once. Clients that were not closed in the block are closed at its end.
+    After the block the program continues, also after SIGTERM.
+
+    Raises:
+        LocalError: The caller is not the main thread, which alone receives signals.
+
+    >>> with barnabas.graceful():  # doctest: +SKIP
+    ...     with Consumer(settings) as consumer:
+    ...         consumer.subscribe(["orders"])
+    ...         for record in consumer:
+    ...             handle(record)
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise LocalError("graceful() works in the main thread only, which receives the signals")
+    shutdown = Shutdown()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        again, shutdown.requested = shutdown.requested, True
+        if again or not _interruptible:
+            raise SystemExit(EXIT_CODE)
+        threading.Thread(target=_interrupt_all, name="barnabas-graceful", daemon=True).start()
+
+    before = signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield shutdown
+    except WakeupError:
+        if not shutdown.requested:
+            raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if shutdown.requested:
+            close_open_clients()
+
+
+def _interrupt_all() -> None:
+    for client in list(_interruptible):
+        client.interrupt()

@@ -10,9 +10,10 @@ import os
 import threading
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from barnabas.model.errors import ClosedError, DeadlineError, LocalError
+from barnabas.net.event_loop import new_event_loop
 
 T = TypeVar("T")
 
@@ -23,14 +24,14 @@ class LoopThread:
     """A running event loop in a daemon thread."""
 
     def __init__(self, name: str) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = new_event_loop()
         self._pid = os.getpid()
         self._closed = False
         self._gate = threading.Lock()  # orders submissions and the end of the loop
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def call(self, coroutine: Coroutine[Any, Any, T], timeout_s: float | None = None) -> T:
+    def call(self, coroutine: Coroutine[object, object, T], timeout_s: float | None = None) -> T:
         """Runs a coroutine on the loop and waits for its result.
 
         Raises:
@@ -56,7 +57,7 @@ class LoopThread:
             future.cancel()
             raise
 
-    def submit(self, coroutine: Coroutine[Any, Any, T]) -> "concurrent.futures.Future[T]":
+    def submit(self, coroutine: Coroutine[object, object, T]) -> "concurrent.futures.Future[T]":
         """Starts a coroutine on the loop; returns its thread-safe future."""
         try:
             return self._pass(partial(asyncio.run_coroutine_threadsafe, coroutine, self.loop))

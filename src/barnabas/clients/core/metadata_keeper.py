@@ -6,13 +6,14 @@ the first metadata, as metadata.recovery.strategy says). The error has the reaso
 attempt.
 
 `MetadataKeeper` has one request in flight at a time. A caller that needs metadata meanwhile waits
-for it and then sends another one, because the response in flight may not include its topic.
+for it and then sends another one, because the response in flight may not include its topic. A
+request for new topics asks only for topics without metadata (KIP-526): a client that learns its
+topics one by one would otherwise fetch a quadratic number of partitions.
 """
 
 import asyncio
 from collections.abc import Iterable
 from time import monotonic
-from typing import Any
 
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.clients.core.options import ClientOptions
@@ -21,7 +22,7 @@ from barnabas.model.errors import BarnabasError, ClosedError, UnavailableError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
 from barnabas.security.mechanism import AuthenticationError
-from barnabas.wire.message import Message
+from barnabas.wire.message import Request, ResponseT
 from barnabas.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -69,9 +70,12 @@ class AnyBroker:
                 return connection
         return None
 
-    async def ask(
-        self, connection: ClientConnection, request: Message, timeout_s: float | None = None
-    ) -> Any:
+    async def send(
+        self,
+        connection: ClientConnection,
+        request: Request[ResponseT],
+        timeout_s: float | None = None,
+    ) -> ResponseT:
         """Sends a request. Before the first metadata, a lost connection may mean that the broker
         requires a login; raises AuthenticationError then."""
         try:
@@ -80,7 +84,7 @@ class AnyBroker:
             if self._metadata.brokers or self._options.connection.login is not None:
                 raise
             # Start-up time: only needed after a failure.
-            from barnabas.clients.core.sasl_probe import login_wanted
+            from barnabas.clients.core.security import login_wanted
 
             wanted = await login_wanted(connection.address, self._options.connection)
             if wanted is None:
@@ -113,19 +117,27 @@ class MetadataKeeper:
         self.auto_create = True
         """Whether a request for an unknown topic may create the topic."""
         self.refreshed_at_s = float("-inf")
-        """Monotonic time of the last response."""
+        """Monotonic time of the last response with all `interests`."""
         self._any_broker = any_broker
         self._pool = pool
         self._metadata = metadata
         self._refreshing: asyncio.Task[None] | None = None
 
     async def refresh(self, topics: Iterable[str] | None = None) -> None:
-        """Fetches the metadata of the given topics and of all `interests`."""
-        if topics is not None and self.interests is not None:
-            self.interests.update(topics)
+        """Fetches the metadata of all `interests`, to which it adds the given topics.
+
+        If none of the given topics has metadata yet, it fetches only topics without metadata.
+        """
+        names = set(topics or ())
+        if self.interests is not None:
+            self.interests |= names
+        new = self._without_metadata(names)
         while self._refreshing is not None:
             await asyncio.wait([self._refreshing])
-        self._refreshing = asyncio.get_running_loop().create_task(self._refresh())
+        if new and not self._without_metadata(names):
+            return  # the request of another caller included them
+        wanted = self._topics_to_fetch(new)
+        self._refreshing = asyncio.get_running_loop().create_task(self._refresh(wanted))
         task = self._refreshing
         try:
             await asyncio.shield(task)
@@ -140,20 +152,33 @@ class MetadataKeeper:
             self._refreshing.cancel()
             await asyncio.gather(self._refreshing, return_exceptions=True)
 
-    async def _refresh(self) -> None:
+    def _without_metadata(self, names: set[str]) -> bool:
+        """Whether topics are given and none of them has metadata."""
+        known = self._metadata.partition_count
+        return bool(names) and all(known(name) is None for name in names)
+
+    def _topics_to_fetch(self, new: bool) -> set[str] | None:
+        """Returns the topics of the next request; None for all topics of the cluster."""
+        if self.interests is None or not new or self.refreshed_at_s == float("-inf"):
+            return self.interests
+        known = self._metadata.partition_count
+        return {name for name in self.interests if known(name) is None}
+
+    async def _refresh(self, names: set[str] | None) -> None:
+        everything = names is self.interests
         connection = await self._any_broker.connection()
-        request = self._request()
-        response: MetadataResponse = await self._any_broker.ask(connection, request)
+        request = self._request(names)
+        response: MetadataResponse = await self._any_broker.send(connection, request)
         if not response.brokers:
             raise UnavailableError(f"{connection.address} has no metadata of the brokers yet")
         self._metadata.apply(response, complete=request.topics is None)
         self._pool.refused = None
-        if self._metadata.refusal(self.interests or ()) is not None:
+        if self._metadata.refusal(names or ()) is not None:
             self._pool.on_refused()
-        self.refreshed_at_s = monotonic()
+        if everything:
+            self.refreshed_at_s = monotonic()
 
-    def _request(self) -> MetadataRequest:
-        names = self.interests
+    def _request(self, names: set[str] | None) -> MetadataRequest:
         return MetadataRequest(
             topics=None
             if names is None

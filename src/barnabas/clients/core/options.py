@@ -1,10 +1,10 @@
 """The settings that all clients share, and the addresses in `bootstrap.servers`."""
 
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
+from barnabas.model.config import ConfigValues
 from barnabas.model.errors import ConfigError
 from barnabas.net.connection_options import Address, ConnectionOptions
 
@@ -63,7 +63,7 @@ class ClientOptions:
     """Only for consumers; the calls of other clients have a time limit."""
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> "ClientOptions":
+    def from_values(cls, values: ConfigValues) -> "ClientOptions":
         """Returns the options in the values of a table that includes `CLIENT_KEYS`."""
         bootstrap = parse_addresses(values["bootstrap.servers"])
         if values["client.dns.lookup"] == "resolve_canonical_bootstrap_servers_only":
@@ -88,7 +88,7 @@ class ClientOptions:
         return f"<{kind} {' '.join(f'{name}={value!r}' for name, value in fields.items())}>"
 
 
-def _connection(values: Mapping[str, Any]) -> ConnectionOptions:
+def _connection(values: ConfigValues) -> ConnectionOptions:
     tls = login = None
     if values["security.protocol"] != "PLAINTEXT":
         # Start-up time: most clients need neither TLS nor a login.

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from barnabas.model.config import ConfigValues
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.runtime.plugins import close, configure, instance_of, is_path, load
 
@@ -37,7 +38,7 @@ class Serializer:
     >>> producer = Producer(config, value_serializer=Celsius)  # doctest: +SKIP
     """
 
-    def configure(self, config: Mapping[str, Any], is_key: bool) -> None:
+    def configure(self, config: Mapping[str, object], is_key: bool) -> None:
         """Receives the producer's configuration once, before the first record."""
 
     def serialize(self, topic: str, data: Any) -> bytes | str | None:
@@ -58,7 +59,7 @@ class Deserializer:
     ...         return float(data)
     """
 
-    def configure(self, config: Mapping[str, Any], is_key: bool) -> None:
+    def configure(self, config: Mapping[str, object], is_key: bool) -> None:
         """Receives the consumer's configuration once, before the first record."""
 
     def deserialize(self, topic: str, data: bytes) -> Any:
@@ -81,7 +82,7 @@ class Conversion:
     def __init__(self, plugin: Any, method: str, setting: str) -> None:
         self.setting = setting
         self._plugin = plugin
-        self._method: Callable[[str, Any], Any] | None = getattr(plugin, method, None)
+        self._method: Callable[[str, Any], object] | None = getattr(plugin, method, None)
         self._function: Function = plugin
 
     def for_topic(self, topic: str) -> Function:
@@ -99,7 +100,7 @@ def _string(value: str) -> bytes:
     return value.encode()
 
 
-def _json(value: Any) -> bytes:
+def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -132,7 +133,7 @@ DESERIALIZERS: dict[str, Function] = {
 }
 
 
-def serializer(values: Mapping[str, Any], setting: str) -> Conversion | None:
+def serializer(values: Mapping[str, object], setting: str) -> Conversion | None:
     """Returns the configured serializer of a setting; None if the setting has no value.
 
     Raises:
@@ -141,13 +142,13 @@ def serializer(values: Mapping[str, Any], setting: str) -> Conversion | None:
     return _conversion(values, setting, "serialize", SERIALIZERS)
 
 
-def deserializer(values: Mapping[str, Any], setting: str) -> Conversion | None:
+def deserializer(values: Mapping[str, object], setting: str) -> Conversion | None:
     """Returns the configured deserializer of a setting; see `serializer`."""
     return _conversion(values, setting, "deserialize", DESERIALIZERS)
 
 
 def _conversion(
-    values: Mapping[str, Any], setting: str, method: str, built_in: Mapping[str, Function]
+    values: ConfigValues, setting: str, method: str, built_in: Mapping[str, Function]
 ) -> Conversion | None:
     given = values[setting]
     if given is None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
-from barnabas.clients.core.exit_hooks import LoopClient
-from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.core.exit_hooks import LoopClient, interruptible, loop_of, not_interruptible
 from barnabas.clients.group._iteration_hot import AsyncRecords
 from barnabas.clients.group.aio_process import AioProcessRun
 from barnabas.clients.group.base import (
@@ -64,15 +63,17 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
     methods may be coroutines. One task polls at a time.
     """
 
+    _SUBSCRIBE = "await subscribe()"
+
     def __init__(
         self, config: Mapping[str, object] | None = None, **options: "Unpack[ConsumerKeywords]"
     ) -> None:
         self._settings = ConsumerSettings.parse(merged(config, options))
+        self._loop = loop_of(self)
         self._event = asyncio.Event()
         self._woken = False
         self._polling = False
         self._core = ConsumerCore(self._settings, self._event.set, slice_s=SLICE_SECONDS)
-        self._loop = asyncio.get_running_loop()
         self._user = asyncio.current_task()
         self._cancelled_in_poll = False
         self._exit = LoopClient(self._finish_at_exit, lambda: 0)
@@ -303,7 +304,7 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         finally:
             await self._exit.closed()
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _next_block(self) -> bool:
         """Loads a block of records for the iteration; returns False if the consumer is closed."""
@@ -447,8 +448,10 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
     async def _ends(
         self, partitions: Iterable[TopicPartition], timestamp: int, timeout_s: float | None
     ) -> dict[TopicPartition, int]:
-        asked = {as_topic_partition(topic_partition): timestamp for topic_partition in partitions}
-        found = await self._core.find_offsets(asked, self._limit(timeout_s))
+        requested = {
+            as_topic_partition(topic_partition): timestamp for topic_partition in partitions
+        }
+        found = await self._core.find_offsets(requested, self._limit(timeout_s))
         return {topic_partition: at.offset for topic_partition, at in found.items()}
 
     def _limit(self, timeout_s: float | None) -> float:

@@ -36,6 +36,7 @@ class ConsumerBase:
     _settings: ConsumerSettings
     _core: ConsumerCore
     _closed = False
+    _SUBSCRIBE = "subscribe()"
 
     def __repr__(self) -> str:
         group = self._settings.group
@@ -168,13 +169,15 @@ class ConsumerBase:
             raise LocalError("group_metadata() needs the configuration group.id")
         return found
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     def _reset(self, partitions: Collection[TopicPartition], reset: OffsetReset) -> None:
         chosen = partitions or self._core.subscription.assigned()
-        self._change(chosen, lambda state: state.ask_for(reset))
+        self._change(chosen, lambda state: state.request_reset(reset))
 
-    def _change(self, partitions: Collection[TopicPartition], change: Any) -> None:
+    def _change(
+        self, partitions: Collection[TopicPartition], change: Callable[[AssignedPartition], object]
+    ) -> None:
         self._check_open()
         self._core.subscription.change(
             [as_topic_partition(topic_partition) for topic_partition in partitions], change
@@ -203,7 +206,7 @@ class ConsumerBase:
     def _check_reads(self) -> None:
         self._check_open()
         if self._core.subscription.kind.name == "NONE":
-            raise LocalError("nothing to poll: subscribe() or assign() first")
+            raise LocalError(f"nothing to poll: {self._SUBSCRIBE} or assign() first")
 
 
 def chosen_partitions(partitions: tuple[Any, ...]) -> Collection[TopicPartition]:
@@ -230,7 +233,7 @@ def _as_offset(value: object) -> OffsetAndMetadata:
     if isinstance(value, OffsetAndMetadata):
         return value
     try:
-        return OffsetAndMetadata(operator.index(value))  # type: ignore[arg-type]
+        return OffsetAndMetadata(operator.index(value))  # type: ignore[arg-type]  # checked by index
     except TypeError:
         raise TypeError(f"an offset must be an int or OffsetAndMetadata, not {value!r}") from None
 

@@ -12,7 +12,7 @@ Member id and generation change only by a response to the member's own request, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from barnabas.clients.assignors.port import Assignment, Assignor, MemberSubscription
+from barnabas.clients.assignors.assignor import Assignment, Assignor, MemberSubscription
 from barnabas.clients.group.classic_protocol import (
     decode_subscription,
     encode_subscription,
@@ -24,7 +24,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request
 from barnabas.wire.messages.join_group import JoinGroupResponse
 
 NO_GENERATION = -1
@@ -165,7 +165,7 @@ class ClassicIdentity:
         self.member_id, self.generation = "", NO_GENERATION
         self.removal = None
 
-    def leave_request(self, reason: str) -> Message | None:
+    def leave_request(self, reason: str) -> Request[Message] | None:
         """Returns None for a member that never joined, and for a static member.
 
         A static member stays in the group until its session ends (KIP-345).

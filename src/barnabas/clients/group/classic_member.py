@@ -11,7 +11,7 @@ import enum
 import logging
 from collections.abc import Mapping
 
-from barnabas.clients.assignors.port import Assignment
+from barnabas.clients.assignors.assignor import Assignment
 from barnabas.clients.group.classic_assignment import (
     ClassicAssignment,
     ClassicIdentity,
@@ -37,7 +37,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, ProtocolError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request
 from barnabas.wire.messages.heartbeat import HeartbeatResponse
 from barnabas.wire.messages.join_group import JoinGroupResponse
 from barnabas.wire.messages.sync_group import SyncGroupResponse
@@ -119,7 +119,7 @@ class ClassicMember:
         self._topics: frozenset[str] = frozenset()
         self._assignment = ClassicAssignment(settings)
         self._leader_assignment = LeaderAssignment(settings.assignors[0])
-        self._sync: Message | None = None
+        self._sync: Request[Message] | None = None
         self._in_flight = False
         self._open_step: AssignmentStep | None = None
         self._retry_at_ms = 0
@@ -276,7 +276,7 @@ class ClassicMember:
 
     # -- responses -----------------------------------------------------------------------------
 
-    def answered(self, response: Message, now_ms: int) -> None:
+    def on_response(self, response: Message, now_ms: int) -> None:
         self._in_flight = False
         if isinstance(response, JoinGroupResponse):
             self._joined(response, now_ms)
@@ -396,7 +396,7 @@ class ClassicMember:
 
     # -- leaving -------------------------------------------------------------------------------
 
-    def overdue(self, now_ms: int) -> Message | None:
+    def overdue(self, now_ms: int) -> Request[Message] | None:
         request = self._leave_request("max.poll.interval.ms was exceeded")
         logger.warning(
             "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
@@ -406,7 +406,7 @@ class ClassicMember:
         self._fenced("max.poll.interval.ms was exceeded", now_ms)
         return request
 
-    def leave(self, reason: str) -> Message | None:
+    def leave(self, reason: str) -> Request[Message] | None:
         request = self._leave_request(reason)
         self._state, self._open_step, self._in_flight = ClassicMemberState.IDLE, None, False
         self._identity.forget()
@@ -415,7 +415,7 @@ class ClassicMember:
         self._retry_at_ms = 0
         return request
 
-    def _leave_request(self, reason: str) -> Message | None:
+    def _leave_request(self, reason: str) -> Request[Message] | None:
         return (
             None if self._state is ClassicMemberState.IDLE else self._identity.leave_request(reason)
         )

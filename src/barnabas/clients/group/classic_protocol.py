@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from barnabas.clients.assignors.port import Assignment, MemberSubscription
-from barnabas.clients.core.apis.common import by_topic
+from barnabas.clients.assignors.assignor import Assignment, MemberSubscription
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.errors import ProtocolError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.ids import TopicPartition, by_topic
 from barnabas.model.records import GroupMetadata
 from barnabas.wire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from barnabas.wire.messages.consumer_protocol_assignment import (

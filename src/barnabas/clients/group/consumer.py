@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
-from barnabas.clients.core.exit_hooks import close_at_exit, closed, park_daemon_thread
-from barnabas.clients.core.graceful import interruptible, not_interruptible
+from barnabas.clients.core.exit_hooks import (
+    close_at_exit,
+    closed,
+    interruptible,
+    not_interruptible,
+    park_daemon_thread,
+)
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.group.base import (
     ConsumerBase,
@@ -411,7 +416,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
 
         return leave
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     def _end(self, timeout: float) -> None:
         closed(self)
@@ -519,10 +524,10 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         self, partitions: Iterable[TopicPartition], timestamp: int, timeout: float | None
     ) -> dict[TopicPartition, int]:
         with self._one_thread:
-            asked = {
+            requested = {
                 as_topic_partition(topic_partition): timestamp for topic_partition in partitions
             }
-            found = self._call(self._core.find_offsets(asked, self._limit(timeout)))
+            found = self._call(self._core.find_offsets(requested, self._limit(timeout)))
             return {topic_partition: at.offset for topic_partition, at in found.items()}
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:

@@ -7,8 +7,10 @@ thread": the polling thread calls them directly, and none of them waits for the 
 import asyncio
 import inspect
 import logging
+import threading
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
@@ -87,6 +89,7 @@ class ConsumerCore:
         self.reader = RecordIterator(lock, convert, refill, slice_s, slice_records)
         self._wake_polling_thread = notify
         self._loop = asyncio.get_running_loop()
+        self._loop_ident = threading.get_ident()
         client_id = settings.client.connection.client_id
         self.metrics = ClientMetrics("consumer", client_id, settings.metrics, self._clock)
         self.client = KafkaClient(settings.client, self.metrics)
@@ -148,7 +151,7 @@ class ConsumerCore:
     def _wire(self) -> None:
         self.buffer.on_data = self._notify
         self.client.on_refused = self._notify
-        self.buffer.on_room = self.wake
+        self.buffer.on_room = self._on_room
         self.fetcher.on_out_of_range = self.keeper.out_of_range
         self.fetcher.on_unvalidated = self.keeper.wake
         self.keeper.on_position = self._position_found
@@ -156,6 +159,7 @@ class ConsumerCore:
         self.offsets.committer = self._committing_member
         if self.driver is not None:
             self.driver.on_step = self._notify
+            self.offsets.on_rebalance = self.driver.group_rebalances
             self.driver.polls.reader = self.reader
 
     def _notify(self) -> None:
@@ -178,6 +182,22 @@ class ConsumerCore:
             self._loop.call_soon_threadsafe(self._wake_parts)
         except RuntimeError:
             raise ClosedError("the consumer is closed") from None
+
+    def _on_room(self) -> None:
+        """Wakes the fetcher if it waits for room, and there is some now.
+
+        A piece that is used up is not always a reason: a wake-up from another thread costs as much
+        as a quarter of receiving a megabyte, and a plan of 1,000 partitions as much as decoding
+        thousands of records.
+        """
+        if self.buffer.total_bytes >= self.fetcher.resume_below:
+            return
+        self.fetcher.resume_below = 0  # one wake-up is enough until the next plan
+        if threading.get_ident() == self._loop_ident:
+            self.fetcher.wake()
+            return
+        with suppress(RuntimeError):  # the loop is closed, and the records are returned
+            self._loop.call_soon_threadsafe(self.fetcher.wake)
 
     def begin_wait(self) -> int:
         """Ends the iteration's block, records a poll for `max.poll.interval.ms`; returns the time.
@@ -409,7 +429,7 @@ class ConsumerCore:
     def assignment_pending(self) -> str | None:
         """Returns the reason why this consumer cannot read yet, or None.
 
-        None also for a member to which the group assigned no partitions.
+        A member to which the group assigned no partitions waits for nothing: the result is None.
         """
         topics = self.subscription.topics
         missing = sorted(t for t in topics if not self.client.metadata.partition_count(t))

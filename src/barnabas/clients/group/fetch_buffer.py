@@ -3,6 +3,9 @@
 The loop adds pieces; the polling thread takes records and decodes them outside of the lock. A piece
 is invalid when the stamp of its partition has changed. Pieces of a paused partition stay in the
 buffer. The order within a partition is the order of fetching.
+
+An error waits for the records that were fetched before it, and precedes those fetched later, as in
+Java's consumer. So a partition that fails is reported although others always have records.
 """
 
 from collections import deque
@@ -24,12 +27,18 @@ if TYPE_CHECKING:
 
 ARROW_BATCH_BYTES = 1024 * 1024
 """Small pieces are combined until an Arrow batch has about this size."""
+ARROW_BATCH_ROWS = 64 * 1024
+"""A large piece is divided into Arrow batches of about this many rows.
+
+4 MiB of compressed records may be 100 MB of columns. The system must clear new memory page by page
+for these, which takes as long as to decode them; the allocator reuses smaller buffers.
+"""
 
 
 class Piece:
     """The batches of one partition in one fetch response; decoded when they are taken."""
 
-    __slots__ = ("_index", "_records", "decoder", "size", "stamp", "state")
+    __slots__ = ("_index", "_records", "arrival", "decoder", "size", "stamp", "state")
 
     def __init__(
         self, state: AssignedPartition, stamp: int, decoder: FetchDecoder, size: int
@@ -38,6 +47,7 @@ class Piece:
         self.stamp = stamp
         self.decoder = decoder
         self.size = size
+        self.arrival = 0
         self._records: list[Record] = []
         self._index = 0
 
@@ -144,6 +154,11 @@ class Failure:
     state: AssignedPartition
     stamp: int
     error: BarnabasError
+    arrival: int
+
+    @property
+    def valid(self) -> bool:
+        return self.stamp == self.state.stamp
 
 
 class FetchBuffer:
@@ -156,6 +171,7 @@ class FetchBuffer:
         self._lock = subscription.lock
         self._pieces: deque[Piece] = deque()
         self._failures: deque[Failure] = deque()
+        self._arrivals = 0
         self.total_bytes = 0
         self._block: Piece | None = None
 
@@ -169,13 +185,15 @@ class FetchBuffer:
             piece.state.fetch_offset = fetched_to
             piece.state.buffered_bytes += piece.size
             self.total_bytes += piece.size
+            self._arrivals += 1
+            piece.arrival = self._arrivals
             self._pieces.append(piece)
 
     def fail(self, state: AssignedPartition, stamp: int, error: BarnabasError) -> None:
         with self._lock:
             known = any(failure.state is state for failure in self._failures)
             if state.stamp == stamp and not known:
-                self._failures.append(Failure(state, stamp, error))
+                self._failures.append(Failure(state, stamp, error, self._arrivals))
         self.on_data()
 
     # -- called by the polling thread -------------------------------------------------------------
@@ -245,7 +263,8 @@ class FetchBuffer:
     def take_arrow(self) -> "pyarrow.RecordBatch | None":
         """Returns the oldest pieces as one Arrow batch, None if there are none.
 
-        A corrupt batch ends it; the next call raises the error.
+        It has up to `ARROW_BATCH_ROWS` rows and the rest of the last record batch. A corrupt batch
+        ends it; the next call raises the error.
         """
         # Optional extra: pyarrow.
         from barnabas.records.arrow import ArrowRows, from_records, join_batches
@@ -253,14 +272,14 @@ class FetchBuffer:
         rows = ArrowRows()
         rests: list[Record] = []  # left by poll() of the oldest piece of a partition
         size = 0
-        while size < ARROW_BATCH_BYTES:
+        while size < ARROW_BATCH_BYTES and rows.count < ARROW_BATCH_ROWS:
             piece = self._next()
             if piece is None:
                 break
             before = rows.count + len(rests)
             rests += piece.take_rest()
             try:
-                rows.take_from(piece.decoder)
+                rows.take_from(piece.decoder, ARROW_BATCH_ROWS - rows.count)
             except CorruptRecordError:
                 if not rests:
                     raise
@@ -279,22 +298,33 @@ class FetchBuffer:
         with self._lock:
             while self._failures:
                 failure = self._failures.popleft()
-                if failure.stamp == failure.state.stamp:
+                if failure.valid:
                     raise failure.error
 
     def _next(self) -> Piece | None:
-        """Returns the oldest valid piece of a partition that is not paused; drops invalid ones."""
+        """Returns the oldest valid piece of a partition that is not paused; drops invalid ones.
+
+        None if an error arrived before it.
+        """
         with self._lock:
-            for piece in self._pieces:
-                if not piece.valid:
-                    break
-                if not piece.state.paused:
-                    return piece
-            else:
-                return None
-            self._pieces = deque(piece for piece in self._pieces if piece.valid)
-            self.total_bytes = sum(piece.size for piece in self._pieces)
-            return next((piece for piece in self._pieces if not piece.state.paused), None)
+            while self._failures and not self._failures[0].valid:
+                self._failures.popleft()
+            piece = self._oldest()
+            if piece is None or not self._failures:
+                return piece
+            return piece if piece.arrival <= self._failures[0].arrival else None
+
+    def _oldest(self) -> Piece | None:
+        for piece in self._pieces:
+            if not piece.valid:
+                break
+            if not piece.state.paused:
+                return piece
+        else:
+            return None
+        self._pieces = deque(piece for piece in self._pieces if piece.valid)
+        self.total_bytes = sum(piece.size for piece in self._pieces)
+        return next((piece for piece in self._pieces if not piece.state.paused), None)
 
     def _moved(self, piece: Piece, count: int, *, used_up: bool) -> None:
         """Sets the position after `count` records were taken; drops a piece that is used up."""

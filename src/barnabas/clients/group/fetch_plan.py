@@ -1,11 +1,15 @@
 """Decides which partitions to fetch from which broker, without IO.
 
-A partition is fetched while fewer than `max.partition.fetch.bytes` of it are buffered, so that
-fetching and processing overlap. At most one request per broker is in flight.
+A partition is fetched while fewer bytes of it are buffered than one request asks for, so that
+fetching and processing overlap. At most one request per broker is in flight. A request asks for
+`max.partition.fetch.bytes` of a partition. If this is not configured, it asks for more of a
+partition with a backlog: a request costs the same for one megabyte and for four. Then a second
+response may wait while the first is read, so that the broker works without a pause.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from barnabas.clients.core.apis.fetch import (
     FetchOptions,
@@ -22,6 +26,16 @@ HURRIED_WAIT_MS = 20
 """Maximum wait of a broker while the buffer of another of its partitions is full."""
 
 
+BACKLOG_FACTOR = 4
+"""A request asks for this multiple of `max.partition.fetch.bytes` of a partition with a backlog."""
+
+BACKLOG_RESPONSES = 2
+"""So many responses of a partition with a backlog are buffered, and the next one is fetched."""
+
+MAX_BACKLOG_BYTES = 8 * 1024 * 1024
+"""Limit for all partitions with a backlog together; each still gets its ordinary limit."""
+
+
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
     """The consumer settings for fetching."""
@@ -32,15 +46,29 @@ class FetchLimits:
     partition_max_bytes: int
     isolation: IsolationLevel
     rack: str
+    backlog_max_bytes: int = 0
+    """Bytes of a partition with a backlog, if they are more than `partition_max_bytes`."""
 
     def options(self, hurried: bool) -> FetchOptions:
         """Returns the fields of a request; `hurried` shortens the time that the broker waits."""
         wait_ms = min(self.max_wait_ms, HURRIED_WAIT_MS) if hurried else self.max_wait_ms
         return FetchOptions(wait_ms, self.min_bytes, self.max_bytes, self.isolation, self.rack)
 
+    def has_backlog(self, fetched_bytes: int, next_offset: int, end_offset: int) -> bool:
+        """Whether the limit cut a response off: a large one that does not reach the end."""
+        return next_offset < end_offset and 2 * fetched_bytes >= self.partition_max_bytes
 
-@dataclass(frozen=True, slots=True)
-class PartitionLeader:
+    def ahead_limit(self, wanted: int) -> int:
+        """Returns the buffered bytes up to which a partition is fetched with `wanted` bytes."""
+        return BACKLOG_RESPONSES * wanted if wanted > self.partition_max_bytes else wanted
+
+    def backlog_share(self, partitions: int) -> int:
+        """Returns the bytes to request of each of so many partitions with a backlog."""
+        share = MAX_BACKLOG_BYTES // max(partitions, 1)
+        return max(min(share, self.backlog_max_bytes), self.partition_max_bytes)
+
+
+class PartitionLeader(NamedTuple):
     """The leader of a partition with its epoch and the topic id."""
 
     node_id: int
@@ -84,6 +112,8 @@ class FetchPlan:
     leaderless: list[AssignedPartition]
     next_look_ms: int
     unvalidated: bool = False
+    missing_room: int = 0
+    """Bytes that must be taken from the buffer before a partition that was left out is fetched."""
 
 
 def plan_fetches(
@@ -97,8 +127,8 @@ def plan_fetches(
     `fetch.max.bytes` limits the buffered bytes of all partitions that are not paused. Paused
     partitions do not count, because their buffered records would block the others.
     """
-    ahead = sum(state.buffered_bytes for state in states if not state.paused)
-    room = ahead < limits.max_bytes
+    excess = sum([state.buffered_bytes for state in states if not state.paused]) - limits.max_bytes
+    backlog_bytes = limits.backlog_share(sum([state.has_backlog for state in states]))
     plan = FetchPlan({}, [], now_ms + limits.max_wait_ms)
     for state in states:
         if state.phase is not Phase.FETCHING or state.paused:
@@ -106,33 +136,36 @@ def plan_fetches(
         if state.retry_at_ms > now_ms:
             plan.next_look_ms = min(plan.next_look_ms, state.retry_at_ms)
             continue
-        topic_partition = locate(state.partition)
-        if topic_partition is None:
+        leader = locate(state.partition)
+        if leader is None:
             plan.leaderless.append(state)
             continue
-        if state.leader_changed(topic_partition.leader_epoch):
+        if state.leader_epoch != leader.leader_epoch and state.leader_changed(leader.leader_epoch):
             # Validate the position in the new leader's log before the next fetch (KIP-320).
             plan.unvalidated = True
             continue
-        node = plan.nodes.setdefault(_read_from(state, topic_partition, now_ms), NodePlan({}, {}))
-        if not room or state.buffered_bytes >= limits.partition_max_bytes:
+        node_id = leader.node_id
+        if state.preferred_replica >= 0:
+            node_id = _read_from(state, leader, now_ms)
+        node = plan.nodes.get(node_id)
+        if node is None:
+            node = plan.nodes[node_id] = NodePlan({}, {})
+        wanted = backlog_bytes if state.has_backlog else limits.partition_max_bytes
+        if excess >= 0 or state.buffered_bytes >= limits.ahead_limit(wanted):
             node.hurried = True
+            plan.missing_room = max(excess, 0) + 1
         else:
             node.states[state.partition] = (state, state.stamp)
             node.targets[state.partition] = FetchTarget(
-                topic_partition.topic_id,
-                state.fetch_offset,
-                topic_partition.leader_epoch,
-                limits.partition_max_bytes,
+                leader.topic_id, state.fetch_offset, leader.leader_epoch, wanted
             )
     plan.nodes = {node_id: node for node_id, node in plan.nodes.items() if node.targets}
     return plan
 
 
-def _read_from(state: AssignedPartition, topic_partition: PartitionLeader, now_ms: int) -> int:
-    """Returns the leader, or the preferred read replica (KIP-392) until it expires."""
-    if state.preferred_replica >= 0:
-        if now_ms < state.preferred_until_ms:
-            return state.preferred_replica
-        state.preferred_replica = -1
-    return topic_partition.node_id
+def _read_from(state: AssignedPartition, leader: PartitionLeader, now_ms: int) -> int:
+    """Returns the preferred read replica (KIP-392), or the leader if the preference expired."""
+    if now_ms < state.preferred_until_ms:
+        return state.preferred_replica
+    state.preferred_replica = -1
+    return leader.node_id

@@ -134,6 +134,13 @@ class Fetcher:
         self._clock = clock
         self._limits: FetchLimits = settings.fetch_limits
         self._sessions: dict[int, ConsumerFetchSession] = {}
+        self.resume_below = 0
+        """Buffered bytes below which a partition that lacked room can be fetched; 0 if none did.
+
+        Any thread may read it.
+        """
+        self._leaders: dict[TopicPartition, PartitionLeader] = {}  # of this generation:
+        self._metadata_generation = -1
         self._woken = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._pause_s = settings.client.retry_backoff_ms / 1000
@@ -175,17 +182,27 @@ class Fetcher:
         return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
 
     def _plan(self, now_ms: int) -> FetchPlan:
+        if self._metadata_generation != self._client.metadata.generation:
+            self._metadata_generation = self._client.metadata.generation
+            self._leaders.clear()
         with self._subscription.lock:
-            return plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
+            plan = plan_fetches(self._subscription.states(), self._locate, self._limits, now_ms)
+            # Under the lock: a piece that is dropped after the plan must see this plan's result.
+            missing = plan.missing_room
+            self.resume_below = self._buffer.total_bytes - missing + 1 if missing else 0
+            return plan
 
     def _locate(self, topic_partition: TopicPartition) -> PartitionLeader | None:
-        metadata = self._client.metadata
-        found = metadata.leader_of(topic_partition)
-        if found is None:
-            return None
-        return PartitionLeader(
-            found[0].id, found[1], metadata.topics[topic_partition.topic].topic_id
-        )
+        leader = self._leaders.get(topic_partition)
+        if leader is None:
+            metadata = self._client.metadata
+            found = metadata.leader_of(topic_partition)
+            if found is None:
+                return None
+            topic_id = metadata.topics[topic_partition.topic].topic_id
+            leader = PartitionLeader(found[0].id, found[1], topic_id)
+            self._leaders[topic_partition] = leader
+        return leader
 
     async def _fetch(self, node_id: int, node: NodePlan) -> None:
         """Fetches from one broker while there is room in the buffer."""
@@ -201,7 +218,7 @@ class Fetcher:
             node = following
             sent_s = self._loop.time()
             response = await self._response(reply, session, node)
-            self._buffer.meters.answered(self._loop.time() - sent_s, response.throttle_time_ms)
+            self._buffer.meters.on_response(self._loop.time() - sent_s, response.throttle_time_ms)
             size = self._take_in(node_id, node, session, response)
             if 0 < size < LARGE_RESPONSE_BYTES:
                 self._buffer.on_data()
@@ -275,7 +292,7 @@ class Fetcher:
     ) -> int:
         """Applies a response; returns the bytes of records that were buffered."""
         code = ErrorCode.of(response.error_code)
-        session.answered(code, response.session_id)
+        session.on_response(code, response.session_id)
         if code is not ErrorCode.NONE:
             if code not in SESSION_ERRORS:
                 raise BrokerError(code, f"fetching from broker {node_id}: {code.explanation}")
@@ -296,22 +313,24 @@ class Fetcher:
         return buffered
 
     def _apply(
-        self, state: AssignedPartition, stamp: int, node: NodePlan, answer: PartitionFetchResult
+        self, state: AssignedPartition, stamp: int, node: NodePlan, response: PartitionFetchResult
     ) -> bool:
-        match answer.result:
+        match response.result:
             case FetchResult.DATA:
-                return self._store(state, stamp, answer.data)
+                return self._store(state, stamp, response.data)
             case FetchResult.PREFERRED_REPLICA:
-                self._redirect(state, answer.data.preferred_read_replica)
+                self._redirect(state, response.data.preferred_read_replica)
             case FetchResult.LEADER_CHANGED:
-                self._look_again(state, answer)
+                self._look_again(state, response)
             case FetchResult.RETRY:
                 self._rest(state)
             case FetchResult.OUT_OF_RANGE:
                 self._out_of_range(state, node.targets[state.partition].offset)
             case FetchResult.FAILED:
                 self._rest(state)
-                error = BrokerError(answer.code, f"{state.partition}: {answer.code.explanation}")
+                error = BrokerError(
+                    response.code, f"{state.partition}: {response.code.explanation}"
+                )
                 self._buffer.fail(state, stamp, error)
         return False
 
@@ -323,6 +342,7 @@ class Fetcher:
                 state.log_start_offset = data.log_start_offset
         records = data.records
         if not records:
+            state.has_backlog = False
             return False
         start = state.fetch_offset
         following = next_fetch_offset(records, start)
@@ -331,6 +351,8 @@ class Fetcher:
             error = ProtocolError(f"{state.partition}: no whole batch at offset {start}")
             self._buffer.fail(state, stamp, error)
             return True
+        end_offset = data.high_watermark
+        state.has_backlog = self._limits.has_backlog(len(records), following, end_offset)
         decoder = FetchDecoder(
             records,
             state.partition.topic,
@@ -348,9 +370,9 @@ class Fetcher:
         lifetime_ms = self._settings.client.metadata_max_age_ms
         state.preferred_until_ms = self._clock.monotonic_ms() + lifetime_ms
 
-    def _look_again(self, state: AssignedPartition, answer: PartitionFetchResult) -> None:
+    def _look_again(self, state: AssignedPartition, response: PartitionFetchResult) -> None:
         state.preferred_replica = -1
-        leader = answer.data.current_leader
+        leader = response.data.current_leader
         if leader is not None:
             self._client.metadata.move_leader(
                 state.partition, leader.leader_id, leader.leader_epoch

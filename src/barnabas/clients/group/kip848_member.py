@@ -23,7 +23,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import GroupMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request
 from barnabas.wire.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -319,7 +319,7 @@ class Kip848Member:
 
     # -- responses -----------------------------------------------------------------------------
 
-    def answered(self, response: Message, now_ms: int) -> None:
+    def on_response(self, response: Message, now_ms: int) -> None:
         self._in_flight = False
         assert isinstance(response, ConsumerGroupHeartbeatResponse)
         code = ErrorCode.of(response.error_code)
@@ -366,7 +366,7 @@ class Kip848Member:
 
     # -- leaving -------------------------------------------------------------------------------
 
-    def overdue(self, now_ms: int) -> Message | None:
+    def overdue(self, now_ms: int) -> Request[Message] | None:
         request = self._leave_request()
         logger.warning(
             "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
@@ -376,7 +376,7 @@ class Kip848Member:
         self._fenced("max.poll.interval.ms was exceeded", now_ms)
         return request
 
-    def leave(self, reason: str) -> Message | None:
+    def leave(self, reason: str) -> Request[Message] | None:
         request = self._leave_request()
         self._state, self._open_step, self._in_flight = Kip848MemberState.IDLE, None, False
         self._assignment = Kip848Assignment(self._names)
@@ -385,7 +385,7 @@ class Kip848Member:
         self._retry_at_ms = 0
         return request
 
-    def _leave_request(self) -> Message | None:
+    def _leave_request(self) -> Request[Message] | None:
         if self._state is not Kip848MemberState.JOINED or self._epoch == JOIN_EPOCH:
             return None
         static = self._settings.instance_id is not None

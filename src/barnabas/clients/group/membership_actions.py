@@ -13,7 +13,7 @@ from typing import Protocol
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request
 
 
 class StepKind(enum.Enum):
@@ -42,7 +42,7 @@ class AssignmentStep:
 class Send:
     """A request to the coordinator; with `timeout_ms` None, `request.timeout.ms` applies."""
 
-    request: Message
+    request: Request[Message]
     timeout_ms: int | None = None
 
 
@@ -97,7 +97,7 @@ class Membership(Protocol):
         """Returns the time of the next `poll` if no event happens before."""
         ...
 
-    def answered(self, response: Message, now_ms: int) -> None: ...
+    def on_response(self, response: Message, now_ms: int) -> None: ...
 
     def failed(self, error: BarnabasError, now_ms: int) -> None:
         """Handles a failed request; the driver looks up a coordinator that moved."""
@@ -125,10 +125,10 @@ class Membership(Protocol):
         """Starts a rebalance, for example after a change of the partition count."""
         ...
 
-    def overdue(self, now_ms: int) -> Message | None:
+    def overdue(self, now_ms: int) -> Request[Message] | None:
         """Leaves the group because `max.poll.interval.ms` has passed; returns the request."""
         ...
 
-    def leave(self, reason: str) -> Message | None:
+    def leave(self, reason: str) -> Request[Message] | None:
         """Ends the membership; returns the request for the coordinator, if one is necessary."""
         ...

@@ -27,7 +27,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.runtime.clock import Clock
 from barnabas.wire.api_keys import ApiKey
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request
 from barnabas.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 logger = logging.getLogger(__name__)
@@ -124,6 +124,12 @@ class MembershipDriver:
         """Reports to the member that the polling thread has run a step. Call it on the loop."""
         self.member.step_done(step, self._clock.monotonic_ms())
         self._woken.set()
+
+    def group_rebalances(self) -> None:
+        """Joins again, if no heartbeat has reported the rebalance yet. Call it on the loop."""
+        if self.member.settled:
+            self.member.rejoin("the coordinator rejected a commit: the group is rebalancing")
+            self._woken.set()
 
     async def leave(self, reason: str) -> None:
         """Ends the membership and sends the leave request, if one is necessary."""
@@ -250,7 +256,7 @@ class MembershipDriver:
             else:
                 response = await self._send(action)
                 self._check_coordinator(response)
-                self.member.answered(response, self._clock.monotonic_ms())
+                self.member.on_response(response, self._clock.monotonic_ms())
         except BarnabasError as error:
             logger.debug("group %s: %s", self._group.group_id, error)
             # An unreachable coordinator sends no NOT_COORDINATOR, so its group may have moved.
@@ -262,7 +268,7 @@ class MembershipDriver:
     async def _send(self, action: Send) -> Message:
         timeout_s = None if action.timeout_ms is None else action.timeout_ms / 1000
         sent_ms = self._clock.monotonic_ms()
-        response: Message = await self._client.send_to_coordinator(
+        response = await self._client.send_to_coordinator(
             GROUP, self._group.group_id, action.request, timeout_s=timeout_s
         )
         self._measure(action.request, response, sent_ms)
@@ -273,7 +279,7 @@ class MembershipDriver:
         if name is None:
             return
         now_ms = self._clock.monotonic_ms()
-        self.meters.answered(name, now_ms - sent_ms, now_ms)
+        self.meters.on_response(name, now_ms - sent_ms, now_ms)
         code = getattr(response, "error_code", 0)
         # MEMBER_ID_REQUIRED is the first half of a successful join.
         if name != "heartbeat" and code not in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED):
@@ -295,7 +301,7 @@ class MembershipDriver:
         found = {topic: self._client.metadata.partition_count(topic) for topic in topics}
         return {topic: count or 0 for topic, count in found.items()}
 
-    async def _send_leave(self, request: Message) -> None:
+    async def _send_leave(self, request: Request[Message]) -> None:
         try:
             async with asyncio.timeout(LEAVE_SECONDS):
                 # A separate connection: the usual one may have a parked JoinGroup request.

@@ -65,7 +65,7 @@ class FetchMeters:
             self._partitions.append(state)
         return state.meters
 
-    def answered(self, latency_s: float, throttle_ms: int) -> None:
+    def on_response(self, latency_s: float, throttle_ms: int) -> None:
         """Records the response to a fetch request."""
         latency = int(latency_s * MICROSECONDS)
         self.latency.record(latency)
@@ -152,7 +152,7 @@ class CoordinatorMeters:
         yield from self.requests.values()
         yield from self.listeners.values()
 
-    def answered(self, name: str, latency_ms: int, now_ms: int) -> None:
+    def on_response(self, name: str, latency_ms: int, now_ms: int) -> None:
         """Records a response to a request of the group protocol."""
         self.requests[name].record(latency_ms)
         if name == "heartbeat":

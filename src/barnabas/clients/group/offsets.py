@@ -32,7 +32,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Request, ResponseT
 
 MEMBER_IS_OUT = frozenset(
     {
@@ -51,12 +51,14 @@ class Offsets:
     """Owned by the client's event loop.
 
     `member` returns the identity of this consumer in its group; `committer` returns the one for a
-    commit, and raises if this consumer must not commit.
+    commit, and raises if this consumer must not commit. `on_rebalance` is called when the
+    coordinator rejects a commit because the group rebalances.
     """
 
     def __init__(self, settings: ConsumerSettings, client: KafkaClient) -> None:
         self.member: Callable[[], GroupMetadata | None] = lambda: None
         self.committer: Callable[[], GroupMetadata | None] = lambda: None
+        self.on_rebalance: Callable[[], None] = lambda: None
         self.member_in_fetch = False
         self._settings = settings
         self._client = client
@@ -71,30 +73,30 @@ class Offsets:
         """Returns the offset at each timestamp, -1 if no record has that time or a later one."""
         found: dict[TopicPartition, OffsetAndTimestamp] = {}
 
-        async def ask() -> None:
+        async def attempt() -> None:
             missing = {
                 topic_partition: ts
                 for topic_partition, ts in timestamps.items()
                 if topic_partition not in found
             }
             by_node = await self._divide(missing, deadline_s)
-            answers = await asyncio.gather(
-                *(self.ask(node, part) for node, part in by_node.items())
+            responses = await asyncio.gather(
+                *(self.list_offsets(node, part) for node, part in by_node.items())
             )
             errors = []
-            for topic_partition, answer in (item for part in answers for item in part.items()):
-                if isinstance(answer, BarnabasError):
-                    errors.append(answer)
+            for topic_partition, response in (item for part in responses for item in part.items()):
+                if isinstance(response, BarnabasError):
+                    errors.append(response)
                 else:
-                    found[topic_partition] = answer
+                    found[topic_partition] = response
             if errors:
                 await self._client.refresh()
                 raise next((error for error in errors if not error.retriable), errors[0])
 
-        await self._client.retry(ask, deadline_s, "offsets")
+        await self._client.retry(attempt, deadline_s, "offsets")
         return found
 
-    async def ask(
+    async def list_offsets(
         self, node_id: int, queries: Mapping[TopicPartition, OffsetQuery]
     ) -> ListedOffsets:
         """Sends one request to one leader."""
@@ -118,7 +120,7 @@ class Offsets:
     ) -> CommittedOffsets:
         """Returns committed offsets; waits for transactions with offset commits (KIP-447)."""
 
-        async def ask() -> CommittedOffsets:
+        async def attempt() -> CommittedOffsets:
             member = self._group_member()
             if not self.member_in_fetch:
                 member = GroupMetadata(member.group_id)
@@ -129,7 +131,7 @@ class Offsets:
         if not topic_partitions:
             return {}
         return await self._client.retry(
-            lambda: self._watching(ask), deadline_s, "committed offsets"
+            lambda: self._watching(attempt), deadline_s, "committed offsets"
         )
 
     async def commit(
@@ -159,6 +161,8 @@ class Offsets:
             self.meters.commits.record((monotonic_ns() - started_ns) // 1000)
             check_offset_commit(response, offsets)
         except BrokerError as error:
+            if error.code is ErrorCode.REBALANCE_IN_PROGRESS:
+                self.on_rebalance()
             if error.code in MEMBER_IS_OUT:
                 raise CommitFailedError(
                     f"the commit was rejected ({error.code.name}): the group has rebalanced "
@@ -166,16 +170,16 @@ class Offsets:
                 ) from error
             raise
 
-    async def _to_coordinator(self, request: Message, last_version: int) -> Any:
+    async def _to_coordinator(self, request: Request[ResponseT], last_version: int) -> ResponseT:
         group_id = self._group_member().group_id
         return await self._client.send_to_coordinator(
             GROUP, group_id, request, max_version=last_version
         )
 
-    async def _watching(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+    async def _watching(self, attempt: Callable[[], Awaitable[Any]]) -> Any:
         """Forgets the coordinator after an error, so that the next attempt looks it up again."""
         try:
-            return await ask()
+            return await attempt()
         except BrokerError as error:
             if error.code is ErrorCode.STALE_MEMBER_EPOCH:
                 # The coordinator has changed the epoch: retry with the one of the next heartbeat.

@@ -12,10 +12,11 @@ import logging
 from collections.abc import Callable, Coroutine
 from functools import partial
 
-from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp, OffsetQuery
-from barnabas.clients.core.apis.offset_for_leader_epoch import (
+from barnabas.clients.core.apis.list_offsets import (
     EpochEnd,
     EpochQuery,
+    OffsetAndTimestamp,
+    OffsetQuery,
     offset_for_leader_epoch_request,
     read_offset_for_leader_epoch,
 )
@@ -95,7 +96,7 @@ class PositionKeeper:
             self._settings.reset_out_of_range.name,
         )
         with self._subscription.lock:
-            state.ask_for(self._settings.reset_out_of_range)
+            state.request_reset(self._settings.reset_out_of_range)
         self._woken.set()
 
     # -- one round -----------------------------------------------------------------------------
@@ -159,7 +160,7 @@ class PositionKeeper:
             self._buffer.fail(state, state.stamp, NoOffsetError(state.partition))
             return
         with self._subscription.lock:
-            state.ask_for(self._settings.reset)
+            state.request_reset(self._settings.reset)
 
     # -- by leader -----------------------------------------------------------------------------
 
@@ -192,28 +193,28 @@ class PositionKeeper:
                 reset.timestamp_at(now_ms), found[1] if found else -1
             )
         try:
-            answers = await self.offsets.ask(node_id, queries)
+            responses = await self.offsets.list_offsets(node_id, queries)
         except BarnabasError as error:
-            answers = dict.fromkeys(stamped, error)
+            responses = dict.fromkeys(stamped, error)
         for topic_partition, (state, stamp) in stamped.items():
             if state.stamp == stamp and state.phase is Phase.RESETTING:
-                self._apply_reset(state, answers[topic_partition])
+                self._apply_reset(state, responses[topic_partition])
         self.on_position()
 
     def _apply_reset(
-        self, state: AssignedPartition, answer: OffsetAndTimestamp | BarnabasError
+        self, state: AssignedPartition, response: OffsetAndTimestamp | BarnabasError
     ) -> None:
         reset: OffsetReset = state.reset or self._settings.reset
-        if isinstance(answer, BarnabasError):
-            self._failed(state, answer)
-        elif answer.offset < 0:
+        if isinstance(response, BarnabasError):
+            self._failed(state, response)
+        elif response.offset < 0:
             # No record has the timestamp or a later one: start at the end.
             with self._subscription.lock:
-                state.ask_for(LATEST)
+                state.request_reset(LATEST)
         else:
-            logger.debug("%s: position %d (%s)", state.partition, answer.offset, reset.name)
+            logger.debug("%s: position %d (%s)", state.partition, response.offset, reset.name)
             with self._subscription.lock:
-                state.move_to(answer.offset, answer.leader_epoch)
+                state.move_to(response.offset, response.leader_epoch)
 
     async def _validate(self, node_id: int, stamped: Stamped) -> None:
         connection = await self._client.connection(node_id)
@@ -226,15 +227,15 @@ class PositionKeeper:
             queries[topic_partition] = EpochQuery(state.epoch, found[1] if found else -1)
         try:
             response = await connection.send(offset_for_leader_epoch_request(queries))
-            answers: dict[TopicPartition, EpochEnd | BarnabasError] = {
+            responses: dict[TopicPartition, EpochEnd | BarnabasError] = {
                 **read_offset_for_leader_epoch(response)
             }
         except BarnabasError as error:
-            answers = dict.fromkeys(stamped, error)
+            responses = dict.fromkeys(stamped, error)
         missing = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no answer")
         for topic_partition, (state, stamp) in stamped.items():
             if state.stamp == stamp and state.phase is Phase.VALIDATING:
-                self._apply_epoch(state, answers.get(topic_partition, missing))
+                self._apply_epoch(state, responses.get(topic_partition, missing))
         self.on_position()
 
     def _accept(self, stamped: Stamped) -> None:
@@ -245,13 +246,13 @@ class PositionKeeper:
                     state.phase = Phase.FETCHING
         self.on_position()
 
-    def _apply_epoch(self, state: AssignedPartition, answer: EpochEnd | BarnabasError) -> None:
-        if isinstance(answer, BarnabasError):
-            self._failed(state, answer)
+    def _apply_epoch(self, state: AssignedPartition, response: EpochEnd | BarnabasError) -> None:
+        if isinstance(response, BarnabasError):
+            self._failed(state, response)
             return
         # `end` is where the log of the position's epoch ends on the current leader. An end below
         # the position means that the records between were lost in an unclean election (KIP-320).
-        epoch, end = answer
+        epoch, end = response
         if epoch < 0 or end < 0:
             self._truncated(state, None, -1)
         elif end < state.offset:
@@ -269,7 +270,7 @@ class PositionKeeper:
         logger.warning("%s", error)
         with self._subscription.lock:
             if divergent is None:
-                state.ask_for(self._settings.reset_out_of_range)
+                state.request_reset(self._settings.reset_out_of_range)
             else:
                 state.move_to(divergent, epoch)
 

@@ -1,19 +1,19 @@
 """Typed settings of the consumer; contradicting values are rejected at construction."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients.assignors import resolve_assignors
-from barnabas.clients.assignors.port import Assignor
+from barnabas.clients.assignors.assignor import Assignor
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Conversion, deserializer
-from barnabas.clients.group.fetch_plan import FetchLimits
+from barnabas.clients.group.fetch_plan import BACKLOG_FACTOR, FetchLimits
 from barnabas.clients.group.subscription import OffsetReset, parse_reset
 from barnabas.clients.metrics.client_metrics import MetricsSettings
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.errors import ConfigError
-from barnabas.model.extras import missing_package
+from barnabas.model.lazy_exports import missing_package
 from barnabas.model.records import IsolationLevel
 
 
@@ -71,7 +71,7 @@ class ConsumerSettings:
             client=ClientOptions.from_values(values),
             metrics=MetricsSettings.from_values(values),
             group=_group(values),
-            fetch_limits=_fetch_limits(values),
+            fetch_limits=_fetch_limits(values, given),
             reset=parse_reset(values["auto.offset.reset"]),
             reset_out_of_range=parse_reset(
                 values["auto.offset.reset.out.of.range"] or values["auto.offset.reset"]
@@ -92,13 +92,16 @@ class ConsumerSettings:
         )
 
 
-def _fetch_limits(values: Mapping[str, Any]) -> FetchLimits:
+def _fetch_limits(values: Mapping[str, Any], given: Collection[str]) -> FetchLimits:
     committed = values["isolation.level"] == "read_committed"
+    partition_max_bytes = values["max.partition.fetch.bytes"]
+    factor = 1 if "max.partition.fetch.bytes" in given else BACKLOG_FACTOR
     return FetchLimits(
         min_bytes=values["fetch.min.bytes"],
         max_bytes=values["fetch.max.bytes"],
         max_wait_ms=values["fetch.max.wait.ms"],
-        partition_max_bytes=values["max.partition.fetch.bytes"],
+        partition_max_bytes=partition_max_bytes,
+        backlog_max_bytes=factor * partition_max_bytes,
         isolation=IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED,
         rack=values["client.rack"],
     )

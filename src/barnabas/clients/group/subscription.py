@@ -135,6 +135,8 @@ class AssignedPartition:
     leader_epoch: int = -1
     stamp: int = 0
     buffered_bytes: int = 0
+    has_backlog: bool = False
+    """Whether the limit of the last fetch cut its response off."""
     paused: bool = False
     reset: OffsetReset | None = None
     retry_at_ms: int = 0
@@ -191,7 +193,7 @@ class AssignedPartition:
         if epoch >= 0:
             self.phase = Phase.VALIDATING
 
-    def ask_for(self, reset: OffsetReset) -> None:
+    def request_reset(self, reset: OffsetReset) -> None:
         """Requests the position from the leader."""
         self.void()
         self.reset = reset

@@ -3,6 +3,11 @@
 The parts of a client record into meters and do not know this module. A client's own metrics module
 (`producer/metrics.py`, `group/metrics.py`) declares which reading has which name; the names and
 units come from `catalog`.
+
+Rates, averages and maxima are those of the last sample windows, as in Kafka: the client keeps
+`metrics.num.samples` windows of `metrics.sample.window.ms`, the current one included. A timer of
+the client's loop begins a window, so recording a value does not read the clock. Reading changes
+nothing: any thread may do it.
 """
 
 import asyncio
@@ -11,22 +16,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from barnabas.clients.metrics.catalog import CATALOG, PERCENTILES, DeclaredMetric
-from barnabas.clients.metrics.windows import (
-    Meters,
-    Windows,
-    average,
-    maximum,
-    minimum,
-    total,
-)
+from barnabas.model.config import ConfigValues
 from barnabas.runtime._meter_hot import Meter
 from barnabas.runtime.clock import Clock
 from barnabas.runtime.metric_types import CLIENT_ID, Metric, MetricName
 from barnabas.runtime.metrics import Histogram
 from barnabas.runtime.reporters import MetricsReporter, ReporterThread, load_reporters
+
+Read = Callable[[int], float]
+"""Returns the value of a metric at a monotonic time in milliseconds."""
+Source = Callable[[int], Iterable[Metric]]
+MIN_ROLL_S = 0.1
+PER_HOUR = 3600
+TopicMeters = TypeVar("TopicMeters")
+Meters = Callable[[], Iterable[Meter]]
+"""Returns the meters whose values are read as one, for example of all brokers."""
+Measure = Literal["count", "total"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class MetricsSettings:
     report_interval_s: float = 30.0
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> "MetricsSettings":
+    def from_values(cls, values: ConfigValues) -> "MetricsSettings":
         """Returns the settings in the values of a table that includes `METRICS_KEYS`.
 
         Raises:
@@ -58,14 +66,74 @@ class MetricsSettings:
         )
 
 
-Read = Callable[[int], float]
-"""Returns the value of a metric at a monotonic time in milliseconds."""
-Source = Callable[[int], Iterable[Metric]]
-MIN_ROLL_S = 0.1
-PER_HOUR = 3600
+class Windows:
+    """The windows of one client; its loop calls `roll`."""
+
+    def __init__(self, samples: int, window_ms: int, now_ms: int) -> None:
+        self._samples = samples
+        self.window_ms = window_ms
+        self._starts = [now_ms]
+        self._sources: list[Iterable[Meter]] = []
+
+    def watch(self, meters: Iterable[Meter]) -> None:
+        """Begins windows of these meters; they are iterated at the end of each window."""
+        self._sources.append(meters)
+
+    def roll(self, now_ms: int) -> None:
+        """Begins the windows that have become due."""
+        passed = (now_ms - self._starts[-1]) // self.window_ms
+        if passed <= 0:
+            return
+        rolls = min(passed, self._samples)
+        current = self._starts[-1] + passed * self.window_ms
+        begun = [current - self.window_ms * left for left in reversed(range(rolls))]
+        self._starts = [*self._starts, *begun][-self._samples :]
+        for source in self._sources:
+            for meter in source:
+                for _ in range(rolls):
+                    meter.roll(self._samples)
+
+    def rate(self, meters: Meters, measure: Measure, now_ms: int) -> float:
+        """Returns the number or the sum of values per second.
+
+        As in Kafka, a client that is younger than its windows counts as if it had been idle before:
+        a burst at the start is not taken for a high rate.
+        """
+        recorded, since_ms = 0, now_ms
+        for meter in meters():
+            count, total, _, _ = meter.recent()
+            recorded += count if measure == "count" else total
+            since_ms = min(since_ms, max(self._starts[0], meter.created_ms))
+        elapsed_ms = now_ms - since_ms
+        missing = self._samples - 1 - elapsed_ms // self.window_ms
+        elapsed_ms += max(missing, 0) * self.window_ms
+        return recorded * 1000 / max(elapsed_ms, 1)
 
 
-TopicMeters = TypeVar("TopicMeters")
+def total(meters: Meters, measure: Measure) -> float:
+    """Returns the number or the sum of all values since the client was created."""
+    if measure == "count":
+        return float(sum(meter.count for meter in meters()))
+    return float(sum(meter.total for meter in meters()))
+
+
+def average(meters: Meters, scale: float) -> float:
+    """Returns the mean of the values in the windows; NaN if there are none."""
+    recent = [meter.recent() for meter in meters()]
+    count = sum(each[0] for each in recent)
+    return sum(each[1] for each in recent) * scale / count if count else math.nan
+
+
+def maximum(meters: Meters, scale: float) -> float:
+    """Returns the largest of the values in the windows; NaN if there are none."""
+    largest = max((meter.recent()[2] for meter in meters()), default=-1)
+    return largest * scale if largest >= 0 else math.nan
+
+
+def minimum(meters: Meters, scale: float) -> float:
+    """Returns the smallest of the values in the windows; NaN if there are none."""
+    found = [low for meter in meters() if (low := meter.recent()[3]) >= 0]
+    return min(found) * scale if found else math.nan
 
 
 class MetricsByTopic(Generic[TopicMeters]):
@@ -142,7 +210,7 @@ class MetricGroup:
         self.timed(name, lambda now: self._windows.rate(of, "count", now) * PER_HOUR)
 
     def share(self, name: str, meters: Meters | Meter, per_second: float) -> None:
-        """Adds the part of the time that the recorded durations cover."""
+        """Adds a metric: the recorded durations as a fraction of the elapsed time."""
         of = _several(meters)
         self.timed(name, lambda now: self._windows.rate(of, "total", now) / per_second)
 

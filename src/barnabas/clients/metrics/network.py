@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricGroup
-from barnabas.clients.metrics.windows import Meters
+from barnabas.clients.metrics.client_metrics import ClientMetrics, Meters, MetricGroup
 from barnabas.net.connection_meters import ConnectionMeters
 from barnabas.net.connection_options import Address
 from barnabas.runtime._meter_hot import Meter

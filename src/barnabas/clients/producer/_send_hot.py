@@ -38,6 +38,7 @@ BytesLike = bytes | bytearray | memoryview
 Headers = Iterable[tuple[str, BytesLike | str | None]]
 NO_HEADERS: list[tuple[str, Any]] = []
 """The headers of records without any; never changed."""
+UNLIMITED = 2**62
 
 
 @cython.cfunc
@@ -132,6 +133,7 @@ class TopicAppender:
     _count: cython.Py_ssize_t
     _sticky: cython.Py_ssize_t
     _sticky_bytes: cython.Py_ssize_t
+    _sticky_limit: cython.Py_ssize_t
     _available: tuple
     _hash_keys: cython.bint
 
@@ -143,6 +145,7 @@ class TopicAppender:
         self._appenders = [None] * partitions
         self._sticky = 0
         self._sticky_bytes = 0
+        self._sticky_limit = UNLIMITED
         self._available = ()
         self._hash_keys = hash_keys
 
@@ -163,6 +166,11 @@ class TopicAppender:
         return self._sticky_bytes + (0 if appender is None else appender.size)
 
     @property
+    def sticky_batch_is_open(self) -> bool:
+        """Whether all bytes of `sticky_bytes` are in the open batch."""
+        return self._sticky_bytes <= 0 and self._appenders[self._sticky] is not None
+
+    @property
     def available(self) -> tuple[int, ...]:
         """The partitions that have a leader; empty when no partition is known to have one."""
         return self._available
@@ -171,11 +179,12 @@ class TopicAppender:
     def available(self, partitions: tuple[int, ...]) -> None:
         self._available = partitions
 
-    def stick_to(self, partition: int) -> None:
-        """Sets the partition of records without a key."""
+    def stick_to(self, partition: int, limit: int = UNLIMITED) -> None:
+        """Sets the partition of the next records without a key, for about `limit` bytes."""
         appender: Any = self._appenders[partition]
         # Bytes that its open batch already has do not count.
         self._sticky_bytes = 0 if appender is None else -appender.size
+        self._sticky_limit = limit
         self._sticky = partition
 
     def resize(self, partitions: int) -> None:
@@ -241,7 +250,10 @@ class TopicAppender:
         partition: int | None,
         timestamp_ms: int | None,
     ) -> SendFuture | None:
-        """Appends to the open batch; returns None if there is none, or the record does not fit."""
+        """Appends to the open batch; returns None if there is none, or the record does not fit.
+
+        Without a partition and a key, also if the sticky partition has received its bytes.
+        """
         return self._append(key, value, headers, partition, timestamp_ms, None)
 
     def try_deliver(
@@ -272,6 +284,8 @@ class TopicAppender:
         place: cython.Py_ssize_t
         if partition is None:
             place = self._partition_for(key_bytes)
+            if (key_bytes is None or not self._hash_keys) and self._sticky_room() <= 0:
+                return None
         else:
             place = partition
             if place < 0 or place >= self._count:
@@ -283,6 +297,17 @@ class TopicAppender:
                 return self._append_at(place, stamp, key_bytes, value_bytes, headers, loop)
         with self._lock:
             return self._append_at(place, stamp, key_bytes, value_bytes, headers, loop)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(-1, check=True)
+    def _sticky_room(self) -> cython.Py_ssize_t:
+        """Returns the bytes that the sticky partition still takes before another one is chosen."""
+        appender: RecordAppender | None = self._appenders[self._sticky]
+        if appender is None:
+            return self._sticky_limit
+        size: cython.Py_ssize_t = appender._size if cython.compiled else appender.size
+        return self._sticky_limit - self._sticky_bytes - size
 
     @cython.boundscheck(False)
     @cython.wraparound(False)
@@ -305,11 +330,12 @@ class TopicAppender:
         return found
 
     def try_send_rows(
-        self, partition: int, encoder: RowEncoder, start: int, stop: int
+        self, partition: int | None, encoder: RowEncoder, start: int, stop: int
     ) -> tuple[int, Any]:
         """Appends rows of columns to the open batch of a partition while they fit.
 
-        Returns the number of appended rows, and the batch or None.
+        None is the sticky partition, which takes rows up to its limit. Returns the number of
+        appended rows, and the batch or None.
         """
         if cython.compiled:
             with cython.critical_section(self):
@@ -319,14 +345,17 @@ class TopicAppender:
 
     @cython.cfunc
     def _append_rows(
-        self, partition: int, encoder: RowEncoder, start: int, stop: int
+        self, partition: int | None, encoder: RowEncoder, start: int, stop: int
     ) -> tuple[int, Any]:
-        appender = self._appenders[partition]
-        batch = self._batches[partition]
+        place: cython.Py_ssize_t = self._sticky if partition is None else partition
+        appender: Any = self._appenders[place]
+        batch = self._batches[place]
         if appender is None:
             return 0, None
-        count = appender.try_append_rows(_now_ms(), encoder, start, stop, self._limits[partition])
-        return count, batch
+        limit: cython.Py_ssize_t = self._limits[place]
+        if partition is None:
+            limit = min(limit, appender.size + self._sticky_room())
+        return appender.try_append_rows(_now_ms(), encoder, start, stop, limit), batch
 
     @cython.cfunc
     def _append_at(

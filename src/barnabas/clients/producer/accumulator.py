@@ -21,6 +21,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import HEADER_SIZE
 from barnabas.runtime.clock import Clock
+from barnabas.runtime.freed_memory import keep_freed_memory
 
 NewRecord = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]], int | None]
 """Key, value, headers, timestamp."""
@@ -40,6 +41,8 @@ def record_bytes(
 ) -> int:
     """Returns an upper bound of the bytes of a record in its batch."""
     size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+    if not headers:
+        return size
     return size + sum(
         HEADER_OVERHEAD + len(name.encode()) + len(data or b"") for name, data in headers
     )
@@ -124,6 +127,7 @@ class Accumulator:
 
     def __init__(self, settings: ProducerSettings, clock: Clock, driver: Driver) -> None:
         self.memory = BufferMemory(settings.buffer_memory)
+        keep_freed_memory(settings.buffer_memory // 2)
         self.meters = ProducerMeters(clock, debug=settings.metrics.debug)
         self._settings = settings
         self._clock = clock
@@ -136,6 +140,8 @@ class Accumulator:
         self._flushing = 0
         self._opened = itertools.count()
         self._incomplete: set[ProducerBatch] = set()
+        self._enlarged: dict[TopicPartition, int] = {}
+        """Bytes to which the last batch of a partition was enlarged."""
 
     # -- the sending threads' side -------------------------------------------------------------
 
@@ -165,6 +171,19 @@ class Accumulator:
         total = self.memory.total_bytes
         check_size(size, "buffer.memory", total)
         return max(min(self._settings.batch_size, total), size)
+
+    def try_reserve(self, topic_partition: TopicPartition, record_size: int) -> int:
+        """Reserves memory for a new batch; returns its bytes, or 0 if memory is short.
+
+        While earlier batches are in flight, a batch gets the size to which the last one of its
+        partition was enlarged: it will be enlarged too, which copies its records. The responses
+        wake the sender, so a batch of batch.size bytes does not wait until it is full.
+        """
+        size = self.batch_bytes(record_size)
+        expected = self._enlarged.get(topic_partition, 0)
+        if expected > size and self._incomplete and self.memory.try_reserve(expected):
+            return expected
+        return size if self.memory.try_reserve(size) else 0
 
     def append_to_enlarged(
         self, topic: TopicAppender, topic_partition: TopicPartition, record: NewRecord, size: int
@@ -236,7 +255,9 @@ class Accumulator:
         batch.eager = self._settings.linger_is_default
         # The order matters: two open batches of one partition could receive records out of order.
         topic.close(topic_partition.partition)
-        topic.open(batch, min(self._settings.batch_size, self._settings.max_request_size))
+        expected = self._enlarged.get(topic_partition)
+        limit = reserved if reserved == expected else self._settings.batch_size
+        topic.open(batch, min(limit, self._settings.max_request_size))
         self._queues.setdefault(topic_partition, deque()).append(batch)
         self._incomplete.add(batch)
         self._used_ms[topic_partition.topic] = now
@@ -284,10 +305,19 @@ class Accumulator:
             batch = queue.popleft()
             if not queue:
                 del self._queues[topic_partition]
+        self._note_size(batch)
         topic = self.topics[topic_partition.topic]
         if topic.batch_of(topic_partition.partition) is batch:
             topic.close(topic_partition.partition)
         return batch
+
+    def _note_size(self, batch: ProducerBatch) -> None:
+        """Stores the size of an enlarged batch for the next one, unless it was not filled."""
+        size = batch.reserved_bytes
+        if self._settings.batch_size < size <= 2 * batch.appender.size:
+            self._enlarged[batch.partition] = min(size, self._settings.max_batch_size)
+        else:
+            self._enlarged.pop(batch.partition, None)
 
     def requeue(self, batch: ProducerBatch) -> None:
         """Queues a batch for a retry, in the original order of the partition."""
@@ -330,6 +360,8 @@ class Accumulator:
             for name in idle:
                 del self._used_ms[name]
                 self.topics.pop(name, None)
+            for topic_partition in [tp for tp in self._enlarged if tp.topic in idle]:
+                del self._enlarged[topic_partition]
         return idle
 
     def queued(self, topic_partition: TopicPartition) -> list[ProducerBatch]:
@@ -362,7 +394,7 @@ class Accumulator:
         with self._lock:
             self._incomplete.add(batch)
 
-    def unanswered_records(self) -> int:
+    def incomplete_records(self) -> int:
         """Returns the number of records in incomplete batches."""
         return sum(batch.record_count for batch in self.incomplete())
 

@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
-from barnabas.clients.core.exit_hooks import LoopClient
+from barnabas.clients.core.exit_hooks import LoopClient, loop_of
 from barnabas.clients.producer._futures_hot import Delivery, SendFuture
 from barnabas.clients.producer._send_hot import DirectSender
 from barnabas.clients.producer.appends import RecordAppends
@@ -27,6 +26,7 @@ from barnabas.model.errors import ClosedError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.record_metadata import RecordMetadata
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
+from barnabas.runtime.closing import AsyncClosesOnExit
 from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CLOSE_SECONDS = 30.0
 
 
-class Producer(DirectSender):
+class Producer(DirectSender, AsyncClosesOnExit):
     """Sends records to topics; created and used in a running event loop.
 
     >>> async def main():
@@ -51,13 +51,13 @@ class Producer(DirectSender):
         self, config: Mapping[str, object] | None = None, **options: "Unpack[ProducerKeywords]"
     ) -> None:
         self._settings = ProducerSettings.parse(merged(config, options))
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop_of(self)
         self._core = ProducerCore(self._settings)
         self._records = RecordMaker(self._settings, self._core.chooser)
         self._appends = RecordAppends(self._core, self._records)
         self._enable_sends(self._core.accumulator.topics, self._core, self._loop)
         self._closed = False
-        self._exit = LoopClient(self._finish, self._core.accumulator.unanswered_records)
+        self._exit = LoopClient(self._finish, self._core.accumulator.incomplete_records)
 
     def __repr__(self) -> str:
         return self._settings.client.describe("Producer")
@@ -103,17 +103,6 @@ class Producer(DirectSender):
         >>> await producer.ping()  # doctest: +SKIP
         """
         await self._core.client.ping(timeout)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     # -- metrics -------------------------------------------------------------------------------
 
@@ -169,7 +158,7 @@ class Producer(DirectSender):
         """Drops the records that are not sent yet and aborts the transaction."""
         await self._core.abort_transaction(timeout)
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _finish(self, timeout_s: float) -> None:
         self._refuse_sends()

@@ -93,10 +93,8 @@ class RecordAppends:
             future = self._append_to_open(record, appender, topic_partition)
             if future is not None:
                 return future
-        size = self._accumulator.batch_bytes(record.size)
-        if not self._accumulator.memory.try_reserve(size):
-            return None
-        return self._append(record, appender, topic_partition, size)
+        size = self._accumulator.try_reserve(topic_partition, record.size)
+        return self._append(record, appender, topic_partition, size) if size else None
 
     def _append_to_open(
         self, record: SentRecord, appender: TopicAppender, topic_partition: TopicPartition

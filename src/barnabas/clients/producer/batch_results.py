@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.clients.core.backoff import Backoff
+from barnabas.clients.core.client import RepeatedWarning
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch, build, split
 from barnabas.clients.producer.identity import ProducerIdentity
@@ -39,6 +40,8 @@ LEADER_MOVED = frozenset(
     }
 )
 """Errors after which the sender refreshes the metadata."""
+WARN_AGE_MS = 5_000
+"""A batch this old that is sent again is logged as a warning. Elections are usually shorter."""
 
 
 class BatchAction(enum.Enum):
@@ -123,19 +126,20 @@ class BatchResults:
         self._identity = identity
         self._clock = clock
         self._failures = failures
+        self._warnings = RepeatedWarning(lambda: clock.monotonic_ms() / 1000)
 
-    def apply_response(self, batch: ProducerBatch, answer: PartitionProduceResponse) -> None:
+    def apply_response(self, batch: ProducerBatch, response: PartitionProduceResponse) -> None:
         """Applies the response of one partition to its batch."""
-        code = ErrorCode.of(answer.error_code)
+        code = ErrorCode.of(response.error_code)
         match action_for(batch, code, self._context(batch)):
             case BatchAction.STORED:
-                self.stored(batch, answer.base_offset, answer.log_append_time_ms)
+                self.stored(batch, response.base_offset, response.log_append_time_ms)
             case BatchAction.RETRY:
-                self._retry_later(batch, _broker_error(batch, code, answer))
+                self._retry_later(batch, _broker_error(batch, code, response))
             case BatchAction.SPLIT:
                 self._split(batch)
             case BatchAction.FAILED:
-                self.fail(batch, _broker_error(batch, code, answer))
+                self.fail(batch, _broker_error(batch, code, response))
 
     def _context(self, batch: ProducerBatch) -> ResponseContext:
         return ResponseContext(
@@ -160,13 +164,13 @@ class BatchResults:
 
     def assume_stored(self, batch: ProducerBatch) -> None:
         """Completes a batch that was sent with acks=0: the broker sends no response."""
-        self._identity.answered(batch)
+        self._identity.on_response(batch)
         batch.complete(-1, -1, None)
         self._accumulator.finished(batch)
 
     def retry_or_fail(self, batch: ProducerBatch, error: BarnabasError) -> None:
         """Handles a request without a response: the broker may or may not have stored the batch."""
-        self._identity.answered(batch)
+        self._identity.on_response(batch)
         if self._tries_left(batch):
             self._retry_later(batch, error)
         else:
@@ -180,8 +184,21 @@ class BatchResults:
         for _ in range(min(batch.attempts, 10) - 1):
             backoff.next_s()
         batch.retry_at_ms = self._clock.monotonic_ms() + int(backoff.next_s() * 1000)
-        logger.debug("%s: %s, try %d", batch.partition, cause, batch.attempts)
+        logger.debug("%s: %s, attempt %d", batch.partition, cause, batch.attempts)
+        self._warn_of_delay(batch, cause)
         self._accumulator.requeue(batch)
+
+    def _warn_of_delay(self, batch: ProducerBatch, cause: BarnabasError) -> None:
+        """Logs why records are delayed: their futures have no result until delivery.timeout.ms."""
+        age_ms = self._clock.monotonic_ms() - batch.created_ms
+        if age_ms < WARN_AGE_MS:
+            return
+        kind = cause.code.name if isinstance(cause, BrokerError) else type(cause).__name__
+        self._warnings.warn(
+            kind,
+            f"records for {batch.partition} are not delivered after {age_ms / 1000:.0f} s: {cause};"
+            " the producer keeps trying until delivery.timeout.ms",
+        )
 
     def _split(self, batch: ProducerBatch) -> None:
         logger.info(
@@ -242,6 +259,6 @@ def _because(cause: BarnabasError | None) -> str:
 
 
 def _broker_error(
-    batch: ProducerBatch, code: ErrorCode, answer: PartitionProduceResponse
+    batch: ProducerBatch, code: ErrorCode, response: PartitionProduceResponse
 ) -> BrokerError:
-    return BrokerError(code, answer.error_message or f"{batch.partition}: {code.explanation}")
+    return BrokerError(code, response.error_message or f"{batch.partition}: {code.explanation}")

@@ -168,7 +168,7 @@ class ColumnProducer(ClosesOnExit):
             # Checked for each run, as in `send()`: `direct` becomes False when the producer is
             # closed or its transaction ends.
             if self._core.direct and place < appender.count:
-                chosen = appender.sticky if place == STICKY else place
+                chosen = None if place == STICKY else place
                 count, batch = appender.try_send_rows(chosen, encoder, start, stop)
             if count and batch is not None:
                 deliveries.add(batch)

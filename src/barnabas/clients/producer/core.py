@@ -29,6 +29,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ClosedError, DeadlineError, LocalError
 from barnabas.model.ids import TopicPartition, topic_name_problem
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
+from barnabas.net.event_loop import LoopWaker
 from barnabas.runtime.clock import SystemClock
 from barnabas.runtime.plugins import close as close_plugin
 
@@ -53,6 +54,7 @@ class ProducerCore:
         self._loop = asyncio.get_running_loop()
         self._loop_ident = threading.get_ident()
         self._wake_posted = False
+        self._waker = LoopWaker(self._loop, self._woken)
         clock = SystemClock()
         client_id = settings.client.connection.client_id
         self.metrics = ClientMetrics("producer", client_id, settings.metrics, clock)
@@ -85,14 +87,14 @@ class ProducerCore:
 
     def wake(self) -> None:
         """Lets the sender check for ready batches. Thread-safe."""
-        if self.is_loop_thread():
+        if threading.get_ident() == self._loop_ident:
             self.sender.run_soon()
             return
         if self._wake_posted:
             return  # the pending callback will see this batch too
         self._wake_posted = True
         try:
-            self._loop.call_soon_threadsafe(self._woken)
+            self._waker.wake()
         except RuntimeError:
             raise ClosedError("the producer is closed") from None
 
@@ -121,12 +123,11 @@ class ProducerCore:
         self._thread.check()
         if self.is_loop_thread() and not awaited.done:
             raise LocalError("a delivery callback cannot wait for the result of another record")
+        awaited.hurry()  # first: the rest is done while the loop thread wakes up
         # A lock that is released once: a threading.Event does the same in three times the time.
         done = threading.Lock()
         done.acquire()
         awaited.notify(done.release)
-        # Last: the loop thread competes for the GIL as soon as it is awake.
-        awaited.hurry()
         return done.acquire(timeout=-1 if timeout_s is None else timeout_s)
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -173,7 +174,7 @@ class ProducerCore:
         with self._timed("flush"), self.accumulator.no_lingering() as batches:
             try:
                 async with asyncio.timeout(timeout_s):
-                    await asyncio.gather(*(self._answered(batch) for batch in batches))
+                    await asyncio.gather(*(self._completed(batch) for batch in batches))
             except TimeoutError:
                 left = [batch for batch in batches if not batch.done]
                 what = f"{len(left)} batches without a response after {timeout_s:g} s"
@@ -195,6 +196,7 @@ class ProducerCore:
             for batch in self.accumulator.incomplete():
                 self.sender.fail_closed(batch)
             self.sender.failures.close()
+            self._waker.close()
             close_plugin(self.settings.partitioner_object)
             for conversion in (self.settings.key_serializer, self.settings.value_serializer):
                 if conversion is not None:
@@ -311,14 +313,14 @@ class ProducerCore:
         """Whether the calling thread is the loop thread, which needs no wake-up."""
         return threading.get_ident() == self._loop_ident
 
-    async def _answered(self, batch: ProducerBatch) -> None:
+    async def _completed(self, batch: ProducerBatch) -> None:
         """Waits until the batch, or all parts of a split one, have a result."""
         if not batch.done:
             future: asyncio.Future[None] = self._loop.create_future()
             batch.notify(partial(self._settle_later, future))
             await future
         for _, part in batch.parts:
-            await self._answered(part)
+            await self._completed(part)
 
 
 def _settle(future: "asyncio.Future[None]") -> None:

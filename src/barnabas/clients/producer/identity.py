@@ -95,7 +95,7 @@ class ProducerIdentity:
             state.newest = [*state.newest, batch.base_sequence][-MAX_IN_FLIGHT_PER_PARTITION:]
         state.in_flight.append(batch)
 
-    def answered(self, batch: ProducerBatch) -> None:
+    def on_response(self, batch: ProducerBatch) -> None:
         """Marks the batch as not in flight, whatever the response was."""
         state = self._partitions.get(batch.partition)
         if state is not None and batch in state.in_flight:

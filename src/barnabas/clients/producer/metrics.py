@@ -96,7 +96,7 @@ class ProducerMeters:
             records += batch.count
         self.records_per_request.record(records)
 
-    def answered(self, latency_s: float, throttle_ms: int) -> None:
+    def on_response(self, latency_s: float, throttle_ms: int) -> None:
         """Records the response to a produce request."""
         latency = int(latency_s * 1_000_000)
         self.latency.record(latency)

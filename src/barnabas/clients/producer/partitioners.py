@@ -2,8 +2,9 @@
 
 The built-in partitioner is Kafka's (KIP-480, KIP-794). The hash of the key selects the partition of
 a record with a key. Records without a key use one partition, the sticky one, until it has received
-about batch.size bytes; then the next one is chosen at random among the partitions that have a
-leader. Partitions with longer queues, whose brokers are slower, are chosen less often.
+about batch.size bytes, or a few times as many while its batch cannot be sent; then the next one is
+chosen at random among the partitions that have a leader. Partitions with longer queues, whose
+brokers are slower, are chosen less often.
 """
 
 import itertools
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import randrange
 from typing import Any
 
-from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer._send_hot import UNLIMITED, TopicAppender
 from barnabas.clients.producer.settings import PartitionerKind, ProducerSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
@@ -23,6 +24,18 @@ _MAX_DRAWS = 50
 """After so many refusals nearly all queues are as long as the longest: any of them will do."""
 RandomBelow = Callable[[int], int]
 """Returns a random number from 0 to the argument, exclusive."""
+
+
+STICKY_BATCHES = 4
+"""An open batch keeps the records without a key up to this multiple of batch.size.
+
+Java's producer changes the partition after one to two times batch.size. Each change costs as much
+as the append of about thirty records, and with four, 20,000 records of 100 bytes still reach every
+one of ten partitions.
+"""
+MANY_PARTITIONS = 50
+STICKY_BATCHES_OF_MANY = 16
+"""With many partitions the batches would stay small, and each one costs the sender the same."""
 
 
 class PartitionChooser:
@@ -40,7 +53,7 @@ class PartitionChooser:
         self._counters: dict[str, itertools.count[int]] = {}
 
     def choose(self, topic: str, key: Any, value: Any, size: int, appender: TopicAppender) -> int:
-        """Returns the partition of a record of `size` bytes for which `send()` got none."""
+        """Returns the partition of a record of `size` bytes that `send()` got without one."""
         settings = self._settings
         if settings.partitioner is not None:
             return settings.partitioner(topic, key, value, appender.count)
@@ -62,11 +75,18 @@ class PartitionChooser:
         return self.sticky(topic, size, appender)
 
     def sticky(self, topic: str, size: int, appender: TopicAppender) -> int:
-        """Returns the sticky partition; chooses another after batch.size bytes."""
+        """Returns the sticky partition; chooses another after batch.size bytes.
+
+        A batch that is full and still open is enlarged first, if batch.size is not configured: the
+        sender is behind, and each batch costs it the same.
+        """
         current = appender.sticky
         used = appender.sticky_bytes
         leaderless = bool(appender.available) and current not in appender.available
-        if leaderless or (used and used + size > self._settings.batch_size):
+        limit = self._settings.batch_size
+        if appender.sticky_batch_is_open:
+            limit = self._sticky_limit(appender)
+        if leaderless or (used and used + size > limit):
             current = self.next_sticky(topic, appender)
         return current
 
@@ -77,8 +97,17 @@ class PartitionChooser:
             chosen = _weighted_choice(candidates, self._queue_lengths(topic), self._random_below)
         else:
             chosen = candidates[self._random_below(len(candidates))]
-        appender.stick_to(chosen)
+        appender.stick_to(chosen, self._sticky_limit(appender))
         return chosen
+
+    def _sticky_limit(self, appender: TopicAppender) -> int:
+        """Returns the bytes that the sticky partition takes while its batch is open."""
+        if appender.count == 1:
+            return UNLIMITED
+        if not self._settings.adaptive:
+            return self._settings.batch_size
+        many = appender.count >= MANY_PARTITIONS
+        return self._settings.batch_size * (STICKY_BATCHES_OF_MANY if many else STICKY_BATCHES)
 
     def _round_robin(self, topic: str, appender: TopicAppender) -> int:
         counter = self._counters.get(topic)

@@ -1,8 +1,7 @@
 """The blocking producer: `send()` appends in the calling thread, a loop thread sends batches."""
 
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import (
@@ -31,6 +30,7 @@ from barnabas.model.config import merged
 from barnabas.model.errors import ClosedError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.runtime.metric_types import MetricValues
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CLOSE_SECONDS = 30.0
 
 
-class Producer:
+class Producer(ClosesOnExit):
     """Sends records to topics.
 
     >>> with Producer({"bootstrap.servers": "localhost:9092"}) as producer:    # doctest: +SKIP
@@ -171,7 +171,7 @@ class Producer:
                 future.result(timeout_s + 1.0)
             except BaseException as error:  # also a second Ctrl-C
                 cause = str(error) or type(error).__name__
-                report_undelivered(self._core.accumulator.unanswered_records(), cause)
+                report_undelivered(self._core.accumulator.incomplete_records(), cause)
                 if not isinstance(error, Exception):
                     raise
 
@@ -196,17 +196,6 @@ class Producer:
         >>> producer.ping()  # doctest: +SKIP
         """
         self._thread.call(self._core.client.ping(timeout))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # -- metrics -------------------------------------------------------------------------------
 
@@ -275,7 +264,7 @@ class Producer:
         """Drops the records that are not sent yet and aborts the transaction."""
         self._thread.call(self._core.abort_transaction(timeout))
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     def _check_open(self) -> None:
         if not self._closed:
@@ -303,7 +292,8 @@ class Producer:
         if self._core.transaction is not None:
             self._core.transaction.check_open()
         # A new list: an interceptor may change it.
-        record = SentRecord(topic, value, key, as_headers(headers), *where)
+        pairs = as_headers(headers) if headers else []
+        record = SentRecord(topic, value, key, pairs, *where)
         record = self._records.intercept(record)
         try:
             sent = self._records.make(record)

@@ -42,7 +42,7 @@ def as_timestamp(value: object) -> int:
     A float is rejected: it is usually a time in seconds, which would be stored as a day in 1970.
     """
     try:
-        stamp = operator.index(value)  # type: ignore[arg-type]
+        stamp = operator.index(value)  # type: ignore[arg-type]  # checked by index
     except TypeError:
         wanted = "milliseconds since 1970 as an int, such as int(time.time() * 1000)"
         raise TypeError(f"the timestamp must be {wanted}, not {value!r}") from None
@@ -58,7 +58,14 @@ def as_headers(headers: Headers) -> list[tuple[str, Any]]:
         pairs: Iterable[tuple[str, Any]] = headers
     else:
         pairs = headers.items() if isinstance(headers, Mapping) else headers or ()
-    return [(name, data.encode() if isinstance(data, str) else data) for name, data in pairs]
+    return [_as_header(pair) for pair in pairs]
+
+
+def _as_header(pair: tuple[str, Any]) -> tuple[str, Any]:
+    if isinstance(pair, str):  # a text of two letters would be a pair of them
+        raise TypeError(f"a header is a pair of a name and bytes, not {pair!r}")
+    name, data = pair
+    return name, data.encode() if isinstance(data, str) else data
 
 
 def explain_mistake(topic: object, headers: object) -> None:

@@ -143,8 +143,8 @@ class Sender:
 
     def cause(self, batches: Iterable[ProducerBatch] = ()) -> BarnabasError | None:
         """Returns the last error of these batches, or of the connection; None if there is none."""
-        asked = batches or self._accumulator.incomplete()
-        found = (batch.cause for batch in asked if batch.cause is not None)
+        candidates = batches or self._accumulator.incomplete()
+        found = (batch.cause for batch in candidates if batch.cause is not None)
         return next(found, self._results.last_failure)
 
     def fail_closed(self, batch: ProducerBatch) -> None:
@@ -162,7 +162,8 @@ class Sender:
     def _step(self, now: int) -> int:
         """Sends the ready batches; returns the milliseconds until the next run."""
         next_ms = now + IDLE_CHECK_MS
-        if not self._identity.ready and self.gate is None:
+        has_id = self._identity.ready
+        if not has_id and self.gate is None:
             self._background.run(PRODUCER_ID, self._fetch_producer_id)
         by_node: dict[int, list[TopicPartition]] = {}
         for batch in self._accumulator.waiting():
@@ -171,7 +172,7 @@ class Sender:
             ready_ms = self._accumulator.ready_at_ms(batch)
             if ready_ms > now:
                 next_ms = min(next_ms, ready_ms)
-            elif self._may_send(batch.partition):
+            elif has_id and self._may_send(batch.partition):
                 leader = self._leader(batch.partition)
                 if leader is not None:
                     by_node.setdefault(leader.id, []).append(batch.partition)
@@ -199,9 +200,10 @@ class Sender:
             self._results.fail_unsent(batch, error)
 
     def _may_send(self, topic_partition: TopicPartition) -> bool:
-        if not self._identity.ready or not self._identity.may_send(topic_partition):
+        if not self._identity.may_send(topic_partition):
             return False
-        return self.gate is None or self.gate.may_send(topic_partition)
+        gate = self._results.gate
+        return gate is None or gate.may_send(topic_partition)
 
     def _leader(self, topic_partition: TopicPartition) -> Node | None:
         found = self._client.metadata.leader_of(topic_partition)
@@ -233,7 +235,7 @@ class Sender:
         batch = self._accumulator.oldest(topic_partition)
         if batch is None or self._accumulator.ready_at_ms(batch) > now:
             return False
-        return self._may_send(topic_partition)
+        return self._identity.ready and self._may_send(topic_partition)
 
     def _drain_batches(self, topic_partitions: list[TopicPartition]) -> list[ProducerBatch]:
         batches: list[ProducerBatch] = []
@@ -255,7 +257,8 @@ class Sender:
     def _send(
         self, node_id: int, connection: ClientConnection, batches: list[ProducerBatch]
     ) -> None:
-        last = None if self.gate is None else self.gate.last_version(ProduceRequest)
+        gate = self._results.gate
+        last = None if gate is None else gate.last_version(ProduceRequest)
         request, version = self.requests.make(batches, connection, last)
         for batch in batches:
             batch.attempts += 1
@@ -267,7 +270,7 @@ class Sender:
                     self._results.assume_stored(batch)
                 return
             self._in_flight[node_id] = self._in_flight.get(node_id, 0) + 1
-            connection.ask(
+            connection.submit_with_callback(
                 request,
                 partial(self._on_response, node_id, batches, self._loop.time()),
                 version=version,
@@ -290,10 +293,12 @@ class Sender:
     ) -> None:
         self._in_flight[node_id] = max(self._in_flight.get(node_id, 0) - 1, 0)
         if isinstance(response, ProduceResponse):
-            self._meters.answered(self._loop.time() - sent_s, response.throttle_time_ms)
             if response.throttle_time_ms > 0:
                 self._throttle(node_id, response.throttle_time_ms)
+            took_s = self._loop.time() - sent_s
             self._apply_responses(response, batches)
+            # After the results: the waiting thread needs some time until it runs.
+            self._meters.on_response(took_s, response.throttle_time_ms)
         else:
             self._on_lost_request(batches, error or UnavailableError("no response"))
         if self._accumulator.has_waiting:
@@ -312,34 +317,41 @@ class Sender:
 
     def _apply_responses(self, response: ProduceResponse, batches: list[ProducerBatch]) -> None:
         names = self._client.metadata.topic_names
-        answers = {
+        if len(batches) == 1 and len(response.responses) == 1:
+            topic = response.responses[0]
+            (name, index), found = batches[0].partition, topic.partition_responses
+            own_topic = (topic.name or names.get(topic.topic_id)) == name
+            if own_topic and len(found) == 1 and found[0].index == index:
+                self._apply_partition_response(batches[0], found[0])
+                return
+        responses = {
             TopicPartition(topic.name or names.get(topic.topic_id, ""), item.index): item
             for topic in response.responses
             for item in topic.partition_responses
         }
         for batch in batches:
-            answer = answers.get(batch.partition)
-            if answer is None:
+            found_response = responses.get(batch.partition)
+            if found_response is None:
                 error = BarnabasError("the Produce response has no entry for the partition")
                 self._results.retry_or_fail(batch, error)
             else:
-                self._apply_partition_response(batch, answer)
+                self._apply_partition_response(batch, found_response)
 
     def _apply_partition_response(
-        self, batch: ProducerBatch, answer: PartitionProduceResponse
+        self, batch: ProducerBatch, response: PartitionProduceResponse
     ) -> None:
-        self._identity.answered(batch)
-        if answer.error_code == ErrorCode.NONE:
-            self._results.stored(batch, answer.base_offset, answer.log_append_time_ms)
+        self._identity.on_response(batch)
+        if response.error_code == ErrorCode.NONE:
+            self._results.stored(batch, response.base_offset, response.log_append_time_ms)
             return
-        if ErrorCode.of(answer.error_code) in LEADER_MOVED:
-            leader = answer.current_leader
+        if ErrorCode.of(response.error_code) in LEADER_MOVED:
+            leader = response.current_leader
             if leader is not None:
                 self._client.metadata.move_leader(
                     batch.partition, leader.leader_id, leader.leader_epoch
                 )
             self._background.run("metadata", partial(self._client.refresh, {batch.partition.topic}))
-        self._results.apply_response(batch, answer)
+        self._results.apply_response(batch, response)
 
     def _on_lost_request(self, batches: list[ProducerBatch], error: BarnabasError) -> None:
         """Handles a failed request: the broker may or may not have stored the batches."""

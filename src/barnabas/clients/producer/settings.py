@@ -11,7 +11,7 @@ from barnabas.clients.metrics.client_metrics import MetricsSettings
 from barnabas.clients.producer.custom_partitioner import PartitionerObject, load_partitioner
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError
-from barnabas.model.extras import missing_package
+from barnabas.model.lazy_exports import missing_package
 from barnabas.model.records import Codec
 
 MAX_IN_FLIGHT_WITH_IDEMPOTENCE = 5
@@ -161,7 +161,7 @@ def _partitioner_kind(given: object) -> PartitionerKind:
 
 def _idempotent(values: Mapping[str, Any]) -> bool:
     """Returns whether idempotence is on: the default, unless another setting excludes it."""
-    asked = values["enable.idempotence"]
+    requested = values["enable.idempotence"]
     obstacles = [
         (values["acks"] in ("0", "1"), f"acks={values['acks']}"),
         (values["retries"] == 0, "retries=0"),
@@ -171,9 +171,9 @@ def _idempotent(values: Mapping[str, Any]) -> bool:
         ),
     ]
     found = [text for present, text in obstacles if present]
-    if found and (asked or values["transactional.id"] is not None):
+    if found and (requested or values["transactional.id"] is not None):
         raise ConfigError(f"enable.idempotence=true cannot be combined with {found[0]}")
-    return bool(asked) if asked is not None else not found
+    return bool(requested) if requested is not None else not found
 
 
 def _max_batch_size(values: Mapping[str, Any], config: Mapping[str, object]) -> int:

@@ -8,12 +8,12 @@ no record was sent for metadata.max.idle.ms.
 from collections.abc import Callable
 
 from barnabas.clients.core.client import KafkaClient
-from barnabas.clients.core.cluster_metadata import TopicInfo
+from barnabas.clients.core.cluster_metadata import Node, TopicInfo
 from barnabas.clients.producer._send_hot import TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.partitioners import PartitionChooser
 from barnabas.clients.producer.settings import ProducerSettings
-from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.ids import TopicPartition
 
 
 class TopicTracker:
@@ -32,7 +32,8 @@ class TopicTracker:
         self._client = client
         self._accumulator = accumulator
         self._chooser = chooser
-        self._topic_ids: dict[str, Uuid] = {}
+        self._applied: dict[str, TopicInfo] = {}
+        self._brokers: dict[int, Node] = {}
         self._seen = -1  # generation of the metadata that was applied to the appenders
         self._slow_nodes: frozenset[int] = frozenset()
 
@@ -48,27 +49,32 @@ class TopicTracker:
         generation = self._client.metadata.generation
         if generation == self._seen and slow_nodes == self._slow_nodes:
             return
-        self._seen, self._slow_nodes = generation, slow_nodes
+        brokers = self._client.metadata.brokers
+        all_topics = brokers != self._brokers or slow_nodes != self._slow_nodes
+        self._seen, self._slow_nodes, self._brokers = generation, slow_nodes, brokers
         for topic, appender in list(self._accumulator.topics.items()):
             info = self._client.metadata.topics.get(topic)
-            if info is not None and info.partitions:
+            if info is None or not info.partitions:
+                continue
+            # A new topic changes the metadata too: the partitions of the others are not visited.
+            if all_topics or info is not self._applied.get(topic):
                 self._apply(topic, info, appender)
 
     def drop_idle(self, now: int) -> None:
         """Removes topics that were not used for metadata.max.idle.ms."""
         idle = self._accumulator.drop_idle(now - self._settings.metadata_max_idle_ms)
         for topic in idle:
-            self._topic_ids.pop(topic, None)
+            self._applied.pop(topic, None)
         if idle:
             self._client.forget(idle)
 
     def _apply(self, topic: str, info: TopicInfo, appender: TopicAppender) -> None:
         count = max(info.partitions) + 1
-        known_id = self._topic_ids.get(topic)
-        self._topic_ids[topic] = info.topic_id
+        known = self._applied.get(topic)
+        self._applied[topic] = info
         if count > appender.count:
             appender.resize(count)
-        elif count < appender.count and known_id != info.topic_id:
+        elif count < appender.count and (known is None or known.topic_id != info.topic_id):
             # Partitions are never removed: a smaller count under the same id is old metadata.
             removed = range(count, appender.count)
             appender.resize(count)

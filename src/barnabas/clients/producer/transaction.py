@@ -12,7 +12,6 @@ import asyncio
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Set
 from functools import partial
-from typing import Any
 
 from barnabas.clients.core.client import GROUP, TRANSACTION, KafkaClient
 from barnabas.clients.producer.identity import ProducerIdentity
@@ -30,7 +29,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
-from barnabas.wire.message import Message
+from barnabas.wire.message import Message, Request, ResponseT
 
 TRANSACTION_VERSION_FEATURE = "transaction.version"
 
@@ -116,12 +115,12 @@ class Transaction:
         self._require(ProducerTransactionState.UNINITIALIZED, ProducerTransactionState.READY)
         request = init_request(self._id, self._settings.transaction_timeout_ms)
 
-        async def ask() -> None:
+        async def attempt() -> None:
             response = await self._coordinate(request)
             self._raise_for(response.error_code)
             self._identity.adopt(response.producer_id, response.producer_epoch)
 
-        await self._retry_until(ask, timeout_s, "init_transactions")
+        await self._retry_until(attempt, timeout_s, "init_transactions")
         connection = await self._client.connection(
             await self._client.coordinator(TRANSACTION, self._id)
         )
@@ -194,7 +193,7 @@ class Transaction:
         self._error = None
         self.state = ProducerTransactionState.READY
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _end(self, commit: bool) -> None:
         identity = (self._identity.producer_id, self._identity.producer_epoch)
@@ -211,12 +210,12 @@ class Transaction:
             (self._identity.producer_id, self._identity.producer_epoch),
         )
 
-        async def ask() -> None:
+        async def attempt() -> None:
             response = await self._coordinate(request)
             self._raise_for(response.error_code)
             self._identity.adopt(response.producer_id, response.producer_epoch)
 
-        await self._retry_until(ask, timeout_s, "beginning a new epoch")
+        await self._retry_until(attempt, timeout_s, "beginning a new epoch")
 
     async def _add_pending(self) -> None:
         try:
@@ -241,7 +240,7 @@ class Transaction:
         for code in partition_errors(response):
             self._raise_for(code)
 
-    async def _coordinate(self, request: Message) -> Any:
+    async def _coordinate(self, request: Request[ResponseT]) -> ResponseT:
         try:
             return await self._client.send_to_coordinator(
                 TRANSACTION, self._id, request, max_version=self.last_version(type(request))

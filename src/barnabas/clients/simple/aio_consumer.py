@@ -5,7 +5,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from barnabas.clients.core.apis.committed_offsets import (
     LAST_OFFSET_COMMIT_BY_NAME,
@@ -43,7 +43,7 @@ from barnabas.model.records import (
 )
 from barnabas.records.record import Record
 from barnabas.runtime.closing import AsyncClosesOnExit
-from barnabas.wire.message import Message
+from barnabas.wire.message import Request, ResponseT
 from barnabas.wire.messages.fetch import FetchRequest
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ class SimpleConsumer(AsyncClosesOnExit):
                     f"although its end is {bound}"
                 )
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _offset_at(self, topic: str, partition: int, timestamp: int) -> PartitionOffset:
         topic_partition = as_topic_partition((topic, partition))
@@ -314,7 +314,9 @@ class SimpleConsumer(AsyncClosesOnExit):
             await self._client.refresh()
             raise
 
-    async def _to_coordinator(self, group: str, request: Message, last_version: int) -> Any:
+    async def _to_coordinator(
+        self, group: str, request: Request[ResponseT], last_version: int
+    ) -> ResponseT:
         try:
             return await self._client.send_to_coordinator(
                 GROUP, group, request, max_version=last_version

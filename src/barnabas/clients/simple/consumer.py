@@ -288,7 +288,7 @@ class SimpleConsumer(ClosesOnExit):
                     f"although its end is {bound}"
                 )
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     def _offset_at(self, topic: str, partition: int, timestamp: int) -> PartitionOffset:
         topic_partition = TopicPartition(topic, partition)

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from barnabas.clients.core.apis.common import error_for, raise_for
 from barnabas.clients.core.apis.fetch import (
     FetchOptions,
     FetchSelection,
@@ -19,8 +18,16 @@ from barnabas.clients.core.apis.list_offsets import (
     list_offsets_request,
     read_requested_offsets,
 )
+from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, LocalError, ProtocolError
+from barnabas.model.errors import (
+    BarnabasError,
+    BrokerError,
+    LocalError,
+    ProtocolError,
+    error_for,
+    raise_for,
+)
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
 from barnabas.records.reader import FetchDecoder
@@ -125,7 +132,7 @@ class SimpleFetchSettings:
     max_decompressed: int
 
     @classmethod
-    def from_values(cls, values: Mapping[str, Any]) -> "SimpleFetchSettings":
+    def from_values(cls, values: ConfigValues) -> "SimpleFetchSettings":
         """Returns the settings from the parsed values of `SIMPLE_KEYS`."""
         committed = values["isolation.level"] == "read_committed"
         return cls(

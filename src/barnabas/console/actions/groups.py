@@ -1,10 +1,13 @@
-"""Actions on groups."""
+"""Actions on groups and on the data of pipelines.
 
-from collections.abc import Sequence
+Offsets are reset, dead letters are sent back, SQL statements are run.
+"""
+
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import quote
 
-from barnabas.console.actions.action import Action
+from barnabas.console.actions.action import Action, ApiAction, ConsoleAddress
 from barnabas.console.models.groups import ResetRuleName
 
 _OPTIONS = {"earliest": "--to-earliest", "latest": "--to-latest"}
@@ -78,4 +81,29 @@ def remove_member(group: str, member: str, static: bool) -> Action:
         ["groups", "remove-members", group, f"--{field.replace('_', '-')}", member, "--yes"],
         f"admin.remove_group_members({group!r}, [GroupMember({field}={member!r})])",
         imports=["from barnabas.admin import GroupMember"],
+    )
+
+
+def resend(topic: str, body: Mapping[str, object], console: ConsoleAddress) -> ApiAction:
+    """Sends letters back; `body` has the fields of the API's ResendBody.
+
+    The texts use the console's API, because the console sends each letter back only once.
+    """
+    given = {key: value for key, value in body.items() if value is not None}
+    path = f"/dead-letters/{quote(topic)}/resend"
+    return ApiAction("Send back", "POST", path, given, console)
+
+
+def run_statement(statement: str) -> Action:
+    """Runs one bounded statement."""
+    return Action(
+        "Run",
+        "POST",
+        "/sql",
+        {"statement": statement},
+        ["sql", "--format", "json", "--no-queries", "--execute", statement],
+        f"for result in engine.run({statement!r}):\n    print(result)",
+        (),
+        "streams.sql.engine.engine.Engine",
+        "engine",
     )

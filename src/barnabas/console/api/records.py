@@ -6,9 +6,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from barnabas.console.api.errors import ApiError
 from barnabas.console.api.routing import (
     ERRORS,
+    ApiError,
     ClusterRoute,
     ConsoleDep,
     Operator,
@@ -29,9 +29,8 @@ from barnabas.console.models.records import (
     SearchQuery,
     TailQuery,
 )
-from barnabas.console.services.records.export import MEDIA_TYPES, writer_of
-from barnabas.console.services.records.producing import ImportFormat
 from barnabas.console.services.records.service import RecordNotFoundError
+from barnabas.console.services.records.transfer import MEDIA_TYPES, ImportFormat, writer_of
 
 router = APIRouter(
     prefix="/topics/{topic}", tags=["records"], responses=ERRORS, route_class=ClusterRoute

@@ -4,11 +4,10 @@ from typing import Literal, cast
 
 from fastapi import APIRouter, Request, Response
 
-from barnabas.console.api.errors import ApiError
-from barnabas.console.api.routing import ERRORS, ClusterRoute, ConsoleDep, Reader, audit
+from barnabas.console.api.routing import ERRORS, ApiError, ClusterRoute, ConsoleDep, Reader, audit
 from barnabas.console.models.common import CapabilitiesBody, LoginBody, SessionBody
 from barnabas.console.security.guard import PRINCIPAL, cookie_of
-from barnabas.console.security.identity import COOKIE, Principal
+from barnabas.console.security.identity import COOKIE, ConsoleUser
 
 router = APIRouter(tags=["session"], responses=ERRORS, route_class=ClusterRoute)
 
@@ -18,7 +17,7 @@ async def describe_session(console: ConsoleDep, request: Request) -> SessionBody
     """The user of this request. Works without a login."""
     session = console.sessions.find(cookie_of(request.headers))
     principal = request.scope.get(PRINCIPAL)
-    known = principal if isinstance(principal, Principal) else None
+    known = principal if isinstance(principal, ConsoleUser) else None
     return SessionBody(
         user=None if known is None else known.name,
         role=None if known is None else _role_name(known),
@@ -71,5 +70,5 @@ def set_session_cookie(response: Response, token: str, request: Request) -> None
     )
 
 
-def _role_name(principal: Principal) -> Literal["read", "operate", "admin"]:
+def _role_name(principal: ConsoleUser) -> Literal["read", "operate", "admin"]:
     return cast('Literal["read", "operate", "admin"]', principal.role.name.lower())

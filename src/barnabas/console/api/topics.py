@@ -21,15 +21,15 @@ from barnabas.console.models.topics import (
     ConfigItem,
     CreatedTopicBody,
     DeletedRecords,
-    Histogram,
     NewPartitionsBody,
     NewTopicBody,
     PartitionDetail,
     RecordDeletion,
+    RecordHistogram,
     TopicDetail,
     TopicSummary,
 )
-from barnabas.console.services.histograms import MAX_BUCKETS
+from barnabas.console.services.rates import MAX_BUCKETS
 
 router = APIRouter(prefix="/topics", tags=["topics"], responses=ERRORS, route_class=ClusterRoute)
 TopicName = Annotated[str, Path(min_length=1, max_length=249)]
@@ -113,6 +113,6 @@ async def count_records(
     buckets: Annotated[int, Query(ge=1, le=MAX_BUCKETS)] = 60,
     start_ms: TimeMs = None,
     end_ms: TimeMs = None,
-) -> Histogram:
+) -> RecordHistogram:
     """Records over time, counted by offsets."""
     return await console.histograms.histogram(name, buckets, start_ms, end_ms)

@@ -51,7 +51,7 @@ class GroupPartitionBody(Model):
     metadata: str = ""
 
 
-class AssignedPartition(Model):
+class MemberPartition(Model):
     topic: str
     partition: int
 
@@ -64,8 +64,8 @@ class MemberBody(Model):
     client_id: str
     host: str
     epoch: int | None = None
-    assigned: list[AssignedPartition]
-    target: list[AssignedPartition] | None = None
+    assigned: list[MemberPartition]
+    target: list[MemberPartition] | None = None
 
 
 class GroupDetail(Model):
@@ -105,7 +105,7 @@ class ResetBody(Model):
         if self.rule in ("offset", "shift") and self.value is None:
             raise ValueError(f"rule {self.rule!r} needs a value")
         if self.rule == "offset" and (self.value or 0) < 0:
-            raise ValueError("an offset is not negative")
+            raise ValueError("an offset must not be negative")
         if self.rule == "time" and self.time is None:
             raise ValueError("rule 'time' needs a time")
         if self.partitions is not None and self.topic is None:

@@ -171,7 +171,7 @@ class ResendBody(Model):
 
 
 class ResendProgress(Model):
-    """One event while letters are sent back."""
+    """Progress of a request that sends dead letters back to their topics."""
 
     sent: int
     skipped: int = Field(description="letters that were sent back before")

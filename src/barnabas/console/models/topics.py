@@ -53,7 +53,7 @@ class ReplicaDetail(Model):
 
 
 class GroupPosition(Model):
-    """Where a group stands in a partition."""
+    """The committed offset and the lag of a group in a partition."""
 
     group: str
     offset: int
@@ -123,7 +123,7 @@ class HistogramBucket(Model):
     records: int
 
 
-class Histogram(Model):
+class RecordHistogram(Model):
     """Records by time. `partitions` says how many partitions were counted."""
 
     start_ms: int | None

@@ -2,12 +2,11 @@
 
 from collections import deque
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from nicegui import events, ui
 
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.pages.frame import PRIMARY, heading
 from barnabas.console.pages.view import View, notify_error
 
@@ -16,7 +15,7 @@ ORANGE = "#d97706"
 _GREY = "#808080"
 
 
-def readable(options: dict[str, Any]) -> dict[str, Any]:
+def readable(options: JsonObject) -> dict[str, object]:
     """Sets colours of texts and lines that are readable on dark and light.
 
     >>> readable({"legend": {"top": 0}})
@@ -33,7 +32,7 @@ def readable(options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def rate_chart(names: tuple[str, ...], unit: str) -> dict[str, Any]:
+def rate_chart(names: tuple[str, ...], unit: str) -> dict[str, object]:
     """Returns a line chart over time with one line per name and no points yet."""
     return {
         "animation": False,
@@ -63,7 +62,7 @@ def rate_chart(names: tuple[str, ...], unit: str) -> dict[str, Any]:
     }
 
 
-def histogram_chart(buckets: list[dict[str, Any]]) -> dict[str, Any]:
+def histogram_chart(buckets: list[JsonObject]) -> dict[str, object]:
     """Returns a bar chart of records over time with a horizontal brush."""
     return {
         "animation": False,
@@ -157,7 +156,7 @@ async def histogram(view: View, topic: str) -> None:
 class _Histogram:
     """The chart, the chosen range, and what can be done with it."""
 
-    def __init__(self, view: View, topic: str, path: str, buckets: list[dict[str, Any]]) -> None:
+    def __init__(self, view: View, topic: str, path: str, buckets: list[JsonObject]) -> None:
         self._view = view
         self._topic = topic
         self._path = path
@@ -306,7 +305,7 @@ class AssignmentMatrix:
         self._note = ui.label().classes("console-muted")
         self._shown: object = None
 
-    def show(self, members: list[dict[str, Any]]) -> None:
+    def show(self, members: list[JsonObject]) -> None:
         """Draws the matrix if the assignment changed."""
         state = [(member["member_id"], member["assigned"], member["target"]) for member in members]
         if state == self._shown:
@@ -325,7 +324,7 @@ class AssignmentMatrix:
 
 
 def matrix_of(
-    members: list[dict[str, Any]],
+    members: list[JsonObject],
 ) -> tuple[list[str], list[list[int]], list[str]]:
     """Returns partition names, cells (column, row, 1 assigned or 0 target), and member names.
 
@@ -360,7 +359,7 @@ def column_labels(columns: list[str]) -> list[str]:
     ]
 
 
-def _names(partitions: list[dict[str, Any]]) -> set[str]:
+def _names(partitions: list[JsonObject]) -> set[str]:
     return {f"{item['topic']}-{item['partition']}" for item in partitions}
 
 

@@ -1,20 +1,17 @@
 """The pages of the cluster: one tab per subject; a tab is read when it is opened."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from nicegui import ui
 
 from barnabas.console.actions import cluster as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
-from barnabas.console.pages.access import access_tab
 from barnabas.console.pages.charts import bytes_text
-from barnabas.console.pages.config_table import config_table
+from barnabas.console.pages.cluster_tabs import access_tab, transactions_tab
 from barnabas.console.pages.dialogs import ActionDialog, number_field, text_field, whole
-from barnabas.console.pages.tables import RowButton, plain_table
-from barnabas.console.pages.transactions import transactions_tab
+from barnabas.console.pages.tables import RowButton, config_table, plain_table
 from barnabas.console.pages.view import View, show_error
 from barnabas.console.security.identity import Role
 
@@ -55,7 +52,7 @@ async def cluster_page(view: View) -> None:
     bar.set_value(first)
 
 
-def _tabs(capabilities: dict[str, Any]) -> dict[str, Tab]:
+def _tabs(capabilities: JsonObject) -> dict[str, Tab]:
     """Returns the tabs of functions that the cluster serves."""
     needed: tuple[tuple[str, str | None, Tab], ...] = (
         ("Configuration", None, _configs_tab),
@@ -131,7 +128,7 @@ async def _reassignments_tab(view: View) -> None:
     # Outside `area`: each read replaces its contents, and would delete an open dialog.
     dialogs = ui.element()
 
-    async def cancel(row: dict[str, Any]) -> None:
+    async def cancel(row: JsonObject) -> None:
         with dialogs:
             dialog = ActionDialog(
                 view,
@@ -208,7 +205,7 @@ async def _elections_tab(view: View) -> None:
     if not view.may(Role.ADMIN):
         return
 
-    def result(body: dict[str, Any]) -> None:
+    def result(body: JsonObject) -> None:
         errors = "; ".join(f"{key}: {value}" for key, value in list(body["errors"].items())[:3])
         outcome.text = f"{counted(body['elected'], 'leader')} elected" + (
             f"; {errors}" if errors else ""
@@ -261,7 +258,7 @@ async def _quotas_tab(view: View) -> None:
                 button=RowButton("Delete", "delete", remove) if view.may(Role.ADMIN) else None,
             )
 
-    async def remove(row: dict[str, Any]) -> None:
+    async def remove(row: JsonObject) -> None:
         entity = {kind: row[kind] for kind in _ENTITY_KINDS}
         dialog = ActionDialog(
             view,
@@ -282,7 +279,7 @@ async def _quotas_tab(view: View) -> None:
     await show()
 
 
-def _quota_row(item: dict[str, Any]) -> dict[str, Any]:
+def _quota_row(item: JsonObject) -> JsonObject:
     names = [f"{kind} {item[kind]}" for kind in _ENTITY_KINDS if item[kind] is not None]
     values = [f"{key} = {actions.number_text(value)}" for key, value in item["values"].items()]
     return {**item, "key": ", ".join(names), "shown": ", ".join(values)}
@@ -370,7 +367,7 @@ async def _tree_tab(view: View) -> None:
     await opened("/")
 
 
-def _find(nodes: list[dict[str, Any]], path: str) -> dict[str, Any] | None:
+def _find(nodes: list[JsonObject], path: str) -> dict[str, object] | None:
     for node in nodes:
         if node["id"] == path:
             return node
@@ -391,7 +388,7 @@ async def client_metrics_tab(view: View) -> None:
     ]
     area = ui.column().classes("full-width no-wrap").style("gap: 12px")
 
-    async def show(row: dict[str, Any]) -> None:
+    async def show(row: JsonObject) -> None:
         area.clear()
         chosen = next(item for item in clients if item["instance_id"] == row["instance_id"])
         with area:
@@ -413,7 +410,7 @@ async def client_metrics_tab(view: View) -> None:
     table.move(target_index=0)
 
 
-def _metrics_table(client: dict[str, Any]) -> None:
+def _metrics_table(client: JsonObject) -> None:
     values = [
         {**item, "key": f"{item['name']} {item['attributes']}", "value": _text(item["value"])}
         for item in client["metrics"]

@@ -1,14 +1,13 @@
 """The page of dead letters: by source topic and reason, one letter, and sending letters back."""
 
 import asyncio
-from typing import Any
 from urllib.parse import quote
 
 from nicegui import background_tasks, ui
 
-from barnabas.console.actions import pipelines as actions
+from barnabas.console.actions import groups as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
 from barnabas.console.pages.dialogs import copy_buttons, made
 from barnabas.console.pages.frame import heading
@@ -48,7 +47,7 @@ class _DeadLettersPage:
 
     def __init__(self, view: View) -> None:
         self._view = view
-        self._filter: dict[str, Any] = {}
+        self._filter: JsonObject = {}
         self._task: asyncio.Task[None] | None = None
 
     async def create(self) -> None:
@@ -103,7 +102,7 @@ class _DeadLettersPage:
         self._filter = {}
         await self._reload()
 
-    async def _choose(self, row: dict[str, Any]) -> None:
+    async def _choose(self, row: dict[str, object]) -> None:
         self._filter = {"source": row["raw_source"], "reason": row["reason"]}
         await self._reload()
 
@@ -132,7 +131,7 @@ class _DeadLettersPage:
         chosen = f" with the reason {self._filter['reason']}" if self._filter else ""
         self._status.set_text(f"{counted(len(page['items']), 'letter')}{chosen}{older}")
 
-    def _row(self, item: dict[str, Any]) -> dict[str, Any]:
+    def _row(self, item: JsonObject) -> JsonObject:
         record = item["record"]
         place = f"{record['partition']}/{record['offset']}"
         return {
@@ -163,8 +162,8 @@ class _DeadLettersPage:
         if action is not None:
             self._start(action)
 
-    def _action(self, edited: dict[str, Any] | None = None) -> Action:
-        """Returns the action for the selected letters; ValueError for the user."""
+    def _action(self, edited: dict[str, object] | None = None) -> Action:
+        """Returns the action for the selected letters; ValueError has a text for the user."""
         letters = self._chosen()
         if not letters:
             raise ValueError("Select letters first")
@@ -241,7 +240,7 @@ class _DeadLettersPage:
         dialog.open()
 
 
-def progress_text(event: dict[str, Any]) -> str:
+def progress_text(event: JsonObject) -> str:
     """Returns one line about letters that are sent back."""
     text = f"{event['sent']} of {counted(event['total'], 'letter')} sent back"
     if event["skipped"]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nicegui import ui
 
+from barnabas.console.api_client import JsonObject
 from barnabas.console.pages.view import View
 
 PRIMARY = "#0b6e6e"
@@ -143,7 +144,7 @@ def draw_frame(view: View, parents: Sequence[Breadcrumb], theme: str | None) -> 
 def watch_connection(view: View, banner: ui.element) -> None:
     """Shows in the banner that no broker answers, and reads the page again when one does."""
 
-    async def show(state: dict[str, Any]) -> None:
+    async def show(state: JsonObject) -> None:
         was_shown = banner.visible
         banner.set_visibility(not state["reachable"])
         banner.clear()
@@ -156,7 +157,7 @@ def watch_connection(view: View, banner: ui.element) -> None:
     view.live("/cluster/connection/live", show)
 
 
-def _outage(state: dict[str, Any]) -> None:
+def _outage(state: JsonObject) -> None:
     ui.icon("cloud_off", size="24px").props("aria-hidden=true")
     with ui.column().classes("col").style("gap: 2px; min-width: 0"):
         ui.label(f"The cluster does not answer: {state['message']}").classes("console-wrap")

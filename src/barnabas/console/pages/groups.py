@@ -1,36 +1,57 @@
-"""The pages of groups: the list, and one group with members, lag, resets and rebalances."""
+"""The pages of groups: the list, and one group with members, lag, rebalances and the reset of its
+offsets.
+"""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import cast
 from urllib.parse import quote
 
 from nicegui import ui
 
 from barnabas.console.actions import groups as actions
+from barnabas.console.actions.action import Action
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
+from barnabas.console.models.groups import ResetRuleName
 from barnabas.console.pages.charts import AssignmentMatrix, LagChart
-from barnabas.console.pages.dialogs import ActionDialog
+from barnabas.console.pages.dialogs import ActionDialog, whole
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.reset_dialog import ResetDialog
-from barnabas.console.pages.tables import Column, PagedTable
-from barnabas.console.pages.view import View
+from barnabas.console.pages.tables import PagedTable, TableColumn
+from barnabas.console.pages.view import View, notify_error
 from barnabas.console.security.identity import Role
 
+_RULES = {
+    "earliest": "First record",
+    "latest": "End: skip everything",
+    "offset": "An offset",
+    "shift": "Shift by a number of records",
+    "time": "A time",
+}
+_ALL_TOPICS = "All topics with committed offsets"
+_PLAN_COLUMNS = (
+    ("topic", "Topic"),
+    ("partition", "Partition"),
+    ("current", "Now"),
+    ("new", "New"),
+    ("again", "Read again"),
+    ("skipped", "Skipped"),
+)
 _COLUMNS = (
-    Column(
+    TableColumn(
         "name",
         "Group",
         link="/groups/",
         link_suffix="props.row.type == 'ZooKeeper' ? '?source=zookeeper' : ''",
     ),
-    Column("state", "State"),
-    Column("type", "Type"),
-    Column("members", "Members", "count", sortable=False),
-    Column("topics", "Topics", "count"),
-    Column("lag", "Lag", "count"),
-    Column("lag_seconds", "Lag in time", "seconds", sortable=False),
-    Column("change_per_second", "Trend", "rate"),
-    Column("catch_up_seconds", "Catches up in", "seconds"),
+    TableColumn("state", "State"),
+    TableColumn("type", "Type"),
+    TableColumn("members", "Members", "count", sortable=False),
+    TableColumn("topics", "Topics", "count"),
+    TableColumn("lag", "Lag", "count"),
+    TableColumn("lag_seconds", "Lag in time", "seconds", sortable=False),
+    TableColumn("change_per_second", "Trend", "rate"),
+    TableColumn("catch_up_seconds", "Catches up in", "seconds"),
 )
 _PARTITION_COLUMNS = (
     ("topic", "Topic", "left"),
@@ -42,6 +63,93 @@ _PARTITION_COLUMNS = (
     ("member", "Member", "left"),
 )
 _ACTIVE_REFRESH_S = 5.0
+
+
+class ResetDialog:
+    """Shows the plan whenever a field changes; the button applies it."""
+
+    def __init__(self, view: View, group: str, topics: Callable[[], list[str]]) -> None:
+        self._view = view
+        self._group = group
+        self._topics = topics
+        self._plan: JsonObject | None = None
+        self._dialog = ActionDialog(
+            view, "Reset offsets", self._make, lambda _: None, message="Offsets were reset"
+        )
+        with self._dialog.fields:
+            self._create_fields()
+
+    async def open(self) -> None:
+        self._topic.set_options([_ALL_TOPICS, *self._topics()], value=_ALL_TOPICS)
+        self._dialog.open()
+        await self._preview()
+
+    def _create_fields(self) -> None:
+        self._rule = ui.select(_RULES, value="earliest", label="Start at", on_change=self._preview)
+        self._rule.props("outlined dense").classes("full-width reset-rule")
+        self._topic = ui.select([_ALL_TOPICS], value=_ALL_TOPICS, on_change=self._preview)
+        self._topic.props('outlined dense label="Topic"').classes("full-width")
+        self._value = ui.number("Number", precision=0, on_change=self._preview)
+        self._value.props("outlined dense debounce=400").classes("full-width")
+        self._value.bind_visibility_from(
+            self._rule, "value", backward=lambda rule: rule in ("offset", "shift")
+        )
+        self._time = ui.input("Time in UTC", on_change=self._preview)
+        self._time.props("outlined dense debounce=400 type=datetime-local").classes("full-width")
+        self._time.bind_visibility_from(self._rule, "value", backward=lambda rule: rule == "time")
+        self._effect = ui.label().classes("text-weight-bold reset-effect").props("role=status")
+        self._blocked = ui.label().classes("text-negative console-wrap").props("role=alert")
+        columns = [
+            {"name": name, "label": label, "field": name, "align": "left"}
+            for name, label in _PLAN_COLUMNS
+        ]
+        self._table = ui.table(columns=columns, rows=[], row_key="key", pagination=5)
+        self._table.classes("console-table").props('flat dense aria-label="Plan"')
+
+    async def _preview(self) -> None:
+        try:
+            body = self._make().body
+        except ValueError as error:
+            self._show(None, str(error))
+            return
+        path = f"/groups/{quote(self._group, safe='')}/reset-plan"
+        try:
+            plan = await self._view.api.request("POST", path, body=body)
+        except ApiCallError as error:
+            notify_error(error)
+            return
+        self._show(plan, "")
+
+    def _show(self, plan: JsonObject | None, problem: str) -> None:
+        self._plan = plan
+        rows = [] if plan is None else plan["partitions"]
+        self._table.rows[:] = [{**row, "key": f"{row['topic']}-{row['partition']}"} for row in rows]
+        self._table.update()
+        if plan is None:
+            self._effect.set_text(problem)
+            self._blocked.set_text("")
+            return
+        self._effect.set_text(
+            f"{counted(plan['again'], 'record')} would be read again, {plan['skipped']:,} skipped"
+        )
+        self._blocked.set_text(plan["blocked"] or "")
+
+    def _make(self) -> Action:
+        rule = cast("ResetRuleName", self._rule.value)
+        topic = None if self._topic.value == _ALL_TOPICS else self._topic.value
+        value = whole(self._value.value) if rule in ("offset", "shift") else None
+        if rule in ("offset", "shift") and value is None:
+            raise ValueError("Enter a number")
+        time = _utc(self._time.value) if rule == "time" else None
+        planned = [] if self._plan is None else self._plan["partitions"]
+        offsets = [(row["topic"], row["partition"], row["new"]) for row in planned]
+        return actions.reset_offsets(self._group, rule, topic, value, time, offsets)
+
+
+def _utc(text: str | None) -> datetime:
+    if not text:
+        raise ValueError("Enter a time")
+    return datetime.fromisoformat(f"{text}+00:00")
 
 
 async def list_page(view: View) -> None:
@@ -70,7 +178,7 @@ def _path(name: str, rest: str = "") -> str:
 
 
 class _GroupPage:
-    def __init__(self, view: View, name: str, source: str, group: dict[str, Any]) -> None:
+    def __init__(self, view: View, name: str, source: str, group: JsonObject) -> None:
         self._view = view
         self._name = name
         self._source = source
@@ -176,7 +284,7 @@ class _GroupPage:
         with self._rebalances:
             show_rebalances(found)
 
-    def _show(self, group: dict[str, Any]) -> None:
+    def _show(self, group: JsonObject) -> None:
         self._group = group
         lag = group["lag"]
         for label, text in {
@@ -199,7 +307,7 @@ class _GroupPage:
         self._matrix.show(group["members"])
         self._show_members(group["members"])
 
-    def _show_members(self, members: list[dict[str, Any]]) -> None:
+    def _show_members(self, members: list[JsonObject]) -> None:
         names = [item["member_id"] for item in members]
         if names == self._shown_members:
             return  # an unchanged list is not drawn again: an open menu would close
@@ -211,7 +319,7 @@ class _GroupPage:
             for member in members:
                 self._member_card(member)
 
-    def _member_card(self, member: dict[str, Any]) -> None:
+    def _member_card(self, member: JsonObject) -> None:
         name = member["instance_id"] or member["member_id"]
         with (
             ui.card().classes("console-card").props("flat bordered"),
@@ -237,7 +345,7 @@ class _GroupPage:
                 )
 
 
-def show_rebalances(found: dict[str, Any]) -> None:
+def show_rebalances(found: JsonObject) -> None:
     """Creates the timeline."""
     if not found["items"]:
         ui.label("No rebalance is recorded for this group").classes("console-muted")
@@ -255,7 +363,7 @@ def show_rebalances(found: dict[str, Any]) -> None:
         )
 
 
-def _rebalance_details(item: dict[str, Any]) -> None:
+def _rebalance_details(item: JsonObject) -> None:
     if item["reason"]:
         ui.label(f"Reason: {item['reason']}").classes("console-wrap")
     for word, names in (("Joined", item["joined"]), ("Left", item["left"])):
@@ -273,7 +381,7 @@ def _rebalance_details(item: dict[str, Any]) -> None:
             ).classes("console-wrap")
 
 
-def _change_text(item: dict[str, Any]) -> str:
+def _change_text(item: JsonObject) -> str:
     parts = [
         f"{len(names)} {word}"
         for word, names in (("joined", item["joined"]), ("left", item["left"]))
@@ -282,13 +390,13 @@ def _change_text(item: dict[str, Any]) -> str:
     return f"{', '.join(parts) or 'same members'}; {counted(item['members'], 'member')}"
 
 
-def _time_text(item: dict[str, Any]) -> str:
+def _time_text(item: JsonObject) -> str:
     finished = datetime.fromisoformat(item["finished"])
     text = f"{finished:%Y-%m-%d %H:%M:%S} UTC"
     return text if item["seconds"] is None else f"{text}, took {duration_text(item['seconds'])}"
 
 
-def _partition_row(item: dict[str, Any]) -> dict[str, Any]:
+def _partition_row(item: JsonObject) -> JsonObject:
     return {
         **item,
         "key": f"{item['topic']}-{item['partition']}",

@@ -1,7 +1,8 @@
-"""The login page: a form of its own, because a page of the library needs a session already.
+"""The login page: plain HTML, because NiceGUI pages are served only to users with a session.
 
-The form sends its fields to the API with `fetch` and goes on to the wanted page. The target must be
-a path of this console. With OpenID Connect there is no form: the browser goes to the provider.
+The form sends its fields to the API with `fetch` and then opens the requested page, which must be
+a path of this console. With OpenID Connect there is no form: the browser is redirected to the
+provider.
 """
 
 import html

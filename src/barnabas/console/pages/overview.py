@@ -1,10 +1,8 @@
 """The overview: problems, figures, live rates, brokers and disks."""
 
-from typing import Any
-
 from nicegui import ui
 
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.pages.charts import bytes_text, count_text, rate_chart, readable
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.view import View, error_text
@@ -52,7 +50,7 @@ async def overview_page(view: View) -> None:
     rates.update()
     lag.update()
 
-    def show(point: dict[str, Any]) -> None:
+    def show(point: JsonObject) -> None:
         _add_point(rates, lag, point)
         rates.update()
         lag.update()
@@ -73,7 +71,7 @@ def _chart(area: ui.element, names: tuple[str, ...], unit: str) -> ui.echart:
         return ui.echart(readable(rate_chart(names, unit))).style("height: 240px; width: 100%")
 
 
-def _add_point(rates: ui.echart, lag: ui.echart, point: dict[str, Any]) -> None:
+def _add_point(rates: ui.echart, lag: ui.echart, point: JsonObject) -> None:
     series = rates.options["series"]
     for index, name in enumerate(_SERIES):
         data = series[index]["data"]
@@ -90,7 +88,7 @@ def _add_point(rates: ui.echart, lag: ui.echart, point: dict[str, Any]) -> None:
         del lags[:-_MAX_POINTS]
 
 
-def _problems(problems: list[dict[str, Any]]) -> None:
+def _problems(problems: list[JsonObject]) -> None:
     with (
         ui.column()
         .classes("full-width")
@@ -113,7 +111,7 @@ def _problem(severity: str, text: str, page: str | None) -> None:
             ui.link("Show", page).classes("console-link")
 
 
-def _figures(found: dict[str, Any]) -> None:
+def _figures(found: JsonObject) -> None:
     controller = "none" if found["controller"] is None else f"broker {found['controller']}"
     figures = (
         ("Brokers", count_text(len(found["brokers"]))),
@@ -133,7 +131,7 @@ def _figures(found: dict[str, Any]) -> None:
                     ui.label(value).classes("console-wrap")
 
 
-def _brokers(brokers: list[dict[str, Any]]) -> None:
+def _brokers(brokers: list[JsonObject]) -> None:
     heading("Brokers", level=2)
     columns = [
         {"name": "id", "label": "Broker", "field": "id", "align": "left"},
@@ -161,7 +159,7 @@ def _brokers(brokers: list[dict[str, Any]]) -> None:
     )
 
 
-def _disk_text(disk: dict[str, Any]) -> str:
+def _disk_text(disk: JsonObject) -> str:
     if disk["error"] is not None:
         return f"{disk['path']}: {disk['error']}"
     text = f"{disk['path']}: {bytes_text(disk['used_by_logs_bytes'])}"

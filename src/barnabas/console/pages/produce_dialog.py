@@ -5,9 +5,9 @@ from typing import Any
 
 from nicegui import events, ui
 
-from barnabas.console.actions import records as actions
+from barnabas.console.actions import topics as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
 from barnabas.console.pages.dialogs import ActionDialog, copy_buttons, whole
 from barnabas.console.pages.frame import heading
@@ -19,7 +19,7 @@ _ENCODINGS = {"utf-8": "Text", "base64": "Base64", "null": "Null"}
 def produce_dialog(
     view: View,
     topic: str,
-    given: dict[str, Any],
+    given: dict[str, object],
     done: Callable[[Any], Awaitable[None] | None],
     title: str = "Produce",
 ) -> ActionDialog:
@@ -37,7 +37,7 @@ def produce_dialog(
 class RecordFields:
     """Input elements for the parts of a record."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
+    def __init__(self, given: JsonObject) -> None:
         self._key = _part("Key", given.get("raw_key"), "null")
         self._value = _part("Value", given.get("raw_value"), "utf-8")
         lines = [_header_line(item) for item in given.get("raw_headers") or ()]
@@ -49,11 +49,11 @@ class RecordFields:
             for field in (self._partition, self._timestamp):
                 field.props('outlined dense hint="empty: automatic"').classes("col")
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JsonObject:
         """Returns the fields of the API's NewRecord; ValueError names a wrong one."""
         key, key_encoding = self._read(self._key)
         value, value_encoding = self._read(self._value)
-        record: dict[str, Any] = {
+        record: JsonObject = {
             "key": key,
             "key_encoding": key_encoding,
             "value": value,
@@ -74,7 +74,7 @@ class RecordFields:
         return text.value or "", str(encoding.value)
 
 
-def _part(label: str, raw: dict[str, Any] | None, default: str) -> tuple[ui.textarea, ui.select]:
+def _part(label: str, raw: JsonObject | None, default: str) -> tuple[ui.textarea, ui.select]:
     given = raw or {}
     chosen = default if raw is None else (given.get("encoding") or "null")
     with ui.row().classes("full-width no-wrap items-start"):
@@ -83,7 +83,7 @@ def _part(label: str, raw: dict[str, Any] | None, default: str) -> tuple[ui.text
         encoding = ui.select(_ENCODINGS, value=chosen, label=f"{label} as")
         encoding.props("outlined dense").style("width: 110px")
     if default == "null":
-        # A text that is typed into the key is meant to be sent.
+        # If the user types a key, the record gets this key.
         text.on_value_change(
             lambda event: (
                 encoding.set_value("utf-8") if event.value and encoding.value == "null" else None
@@ -92,7 +92,7 @@ def _part(label: str, raw: dict[str, Any] | None, default: str) -> tuple[ui.text
     return text, encoding
 
 
-def _header_line(item: dict[str, Any]) -> str:
+def _header_line(item: JsonObject) -> str:
     value = item["value"]
     if value["encoding"] is None:
         return str(item["name"])
@@ -100,13 +100,13 @@ def _header_line(item: dict[str, Any]) -> str:
     return f"{item['name']}={prefix}{value['text']}"
 
 
-def parse_headers(text: str) -> list[dict[str, Any]]:
+def parse_headers(text: str) -> list[JsonObject]:
     """Parses lines of NAME=VALUE, NAME=base64:BYTES, or NAME for a null value.
 
     >>> parse_headers("a=1\\nb=base64:/w==\\nc")[1:]
     [{'name': 'b', 'value': '/w==', 'encoding': 'base64'}, {'name': 'c', 'value': None}]
     """
-    found: list[dict[str, Any]] = []
+    found: list[JsonObject] = []
     for line in text.splitlines():
         name, equals, value = line.partition("=")
         if not line.strip():

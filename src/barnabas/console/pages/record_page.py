@@ -5,7 +5,8 @@ from urllib.parse import quote
 
 from nicegui import ui
 
-from barnabas.console.actions import records as actions
+from barnabas.console.actions import topics as actions
+from barnabas.console.api_client import JsonObject
 from barnabas.console.models.common import counted
 from barnabas.console.pages.dialogs import copy_buttons
 from barnabas.console.pages.frame import heading
@@ -45,7 +46,7 @@ async def record_page(view: View) -> None:
     _content("Value", record["value"])
 
 
-def _buttons(view: View, detail: dict[str, Any], path: str) -> None:
+def _buttons(view: View, detail: JsonObject, path: str) -> None:
     record = detail["record"]
     query = {
         "start": "offset",
@@ -77,7 +78,7 @@ def _buttons(view: View, detail: dict[str, Any], path: str) -> None:
         ui.button("Produce again", icon="replay", on_click=dialog.open).props("no-caps")
 
 
-def _properties(record: dict[str, Any]) -> None:
+def _properties(record: JsonObject) -> None:
     batch = record["batch"]
     rows = {
         "Partition and offset": f"{record['partition']} / {record['offset']}",
@@ -108,7 +109,7 @@ def _properties(record: dict[str, Any]) -> None:
                     ui.label(value)
 
 
-def _headers(record: dict[str, Any]) -> None:
+def _headers(record: JsonObject) -> None:
     heading("Headers", level=2)
     if not record["headers"]:
         ui.label("The record has no headers").classes("console-muted")
@@ -127,7 +128,7 @@ def _headers(record: dict[str, Any]) -> None:
     )
 
 
-def _content(title: str, field: dict[str, Any]) -> None:
+def _content(title: str, field: JsonObject) -> None:
     heading(title, level=2)
     if field["format"] == "null":
         ui.label("null").classes("console-muted")

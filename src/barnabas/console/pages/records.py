@@ -2,14 +2,13 @@
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from nicegui import background_tasks, ui
 
-from barnabas.console.actions import records as actions
+from barnabas.console.actions import topics as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
 from barnabas.console.pages.dialogs import copy_buttons, whole
 from barnabas.console.pages.produce_dialog import import_dialog, produce_dialog
@@ -241,7 +240,7 @@ class _RecordsPage:
         total = sum(item["end"] - item["start"] for item in page["partitions"])
         self._status.set_text(count_text(len(items), total, len(page["partitions"])))
 
-    def _fill(self, items: list[dict[str, Any]]) -> None:
+    def _fill(self, items: list[dict[str, object]]) -> None:
         self._rows.rows[:] = [row_of(item) for item in items]
         self._rows.update()
         self._rows.set_visibility(bool(items))
@@ -283,7 +282,7 @@ class _RecordsPage:
             self._bar.set_visibility(False)
             self._cancel.set_visibility(False)
 
-    def _show_progress(self, event: dict[str, Any]) -> None:
+    def _show_progress(self, event: JsonObject) -> None:
         self._rows.rows.extend(row_of(item) for item in event["matches"])
         if event["matches"]:
             self._rows.update()
@@ -373,7 +372,7 @@ def count_text(shown: int, total: int, partitions: int) -> str:
     return f"{shown} of about {counted(total, 'record')} in {counted(partitions, 'partition')}"
 
 
-def row_of(item: dict[str, Any]) -> dict[str, object]:
+def row_of(item: JsonObject) -> dict[str, object]:
     """Returns the cells of a record."""
     return {
         "id": f"{item['partition']}/{item['offset']}",
@@ -388,13 +387,13 @@ def row_of(item: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def field_text(field: dict[str, Any]) -> str:
+def field_text(field: JsonObject) -> str:
     if field["format"] == "null":
         return "null"
     return f"{field['text']} …" if field["truncated"] else str(field["text"])
 
 
-def notes(item: dict[str, Any]) -> str:
+def notes(item: JsonObject) -> str:
     """Returns what is unusual about a record."""
     found = []
     if item["control"]:

@@ -12,7 +12,6 @@ loaded from other hosts.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from nicegui import Client, background_tasks, ui
@@ -20,7 +19,7 @@ from nicegui import app as nicegui_app
 
 from barnabas.console.actions.action import ConsoleAddress
 from barnabas.console.api.routing import restored
-from barnabas.console.api_client import ApiCallError, ApiClient
+from barnabas.console.api_client import ApiCallError, ApiClient, JsonObject
 from barnabas.console.composition import Console
 from barnabas.console.pages import (
     cluster,
@@ -30,7 +29,6 @@ from barnabas.console.pages import (
     pipelines,
     record_page,
     records,
-    sql,
     topics,
 )
 from barnabas.console.pages.frame import Breadcrumb, draw_frame, heading, watch_connection
@@ -38,10 +36,13 @@ from barnabas.console.pages.login import add_login
 from barnabas.console.pages.tables import plain_table
 from barnabas.console.pages.view import View, show_error
 from barnabas.console.security.guard import PRINCIPAL, cookie_of
-from barnabas.console.security.identity import Principal
+from barnabas.console.security.identity import ConsoleUser
 
 BuildPage = Callable[[View], Awaitable[None]]
 _WAIT_S = 0.15
+_RESPONSE_S = 60.0
+"""NiceGUI responds with an error after this time; its 3 s are too short on a busy machine."""
+_END_S = 20.0
 _FAVICON = Path(__file__).with_name("favicon.svg")
 
 
@@ -60,7 +61,7 @@ class Site:
         async def handle(request: Request) -> None:
             await self._show(request, title, build, parents)
 
-        ui.page(path)(handle)
+        ui.page(path, response_timeout=_RESPONSE_S)(handle)
 
     async def _show(
         self, request: Request, title: str, build: BuildPage, parents: Sequence[Breadcrumb]
@@ -112,14 +113,14 @@ class Site:
             may_log_out=self._console.sessions.find(cookie_of(request.headers)) is not None,
         )
 
-    def _identify(self, request: Request) -> Callable[[], Principal | None]:
+    def _identify(self, request: Request) -> Callable[[], ConsoleUser | None]:
         """Returns the user of a page; a page of a session loses its user when the session ends."""
         principal = request.scope.get(PRINCIPAL)
         sessions, token = self._console.sessions, cookie_of(request.headers)
         if sessions.find(token) is None:
             return lambda: principal
 
-        def user_of_session() -> Principal | None:
+        def user_of_session() -> ConsoleUser | None:
             session = sessions.find(token)
             return None if session is None else session.principal
 
@@ -128,7 +129,7 @@ class Site:
     def _address(self, request: Request) -> ConsoleAddress:
         principal = request.scope.get(PRINCIPAL)
         name = None
-        if self._console.settings.login == "scram" and isinstance(principal, Principal):
+        if self._console.settings.login == "scram" and isinstance(principal, ConsoleUser):
             name = principal.name
         return ConsoleAddress(str(request.base_url).rstrip("/"), name)
 
@@ -161,11 +162,12 @@ def add_pages(app: FastAPI, console: Console) -> None:
         pipelines.pipeline_page,
         [Breadcrumb("Pipelines", "/pipelines")],
     )
-    site.page("/sql", "SQL", sql.sql_page)
+    site.page("/sql", "SQL", pipelines.sql_page)
     site.page("/cluster", "Cluster", cluster.cluster_page)
     site.page("/api-reference", "API", api_page)
     add_login(app, console)
     nicegui_app.add_exception_handler(404, site.not_found)
+    nicegui_app.on_shutdown(end_tasks)
     ui.run_with(
         app,
         title="Barnabas",
@@ -178,6 +180,19 @@ def add_pages(app: FastAPI, console: Console) -> None:
         binding_refresh_interval=None,
         reconnect_timeout=10.0,
     )
+
+
+async def end_tasks() -> None:
+    """Cancels the tasks of open pages and waits for their end, when the console stops.
+
+    NiceGUI does the same afterwards, but waits for two seconds only and then logs an error, which
+    happens on a busy machine.
+    """
+    tasks = {task for task in background_tasks.running_tasks if not task.done()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=_END_S)
 
 
 _OPENAPI = "http://console/openapi.json"
@@ -201,7 +216,7 @@ async def api_page(view: View) -> None:
         )
 
 
-def _tags(document: dict[str, Any]) -> list[str]:
+def _tags(document: JsonObject) -> list[str]:
     found: dict[str, None] = {}
     for methods in document["paths"].values():
         for operation in methods.values():
@@ -209,7 +224,7 @@ def _tags(document: dict[str, Any]) -> list[str]:
     return list(found)
 
 
-def _rows(document: dict[str, Any], tag: str) -> list[dict[str, Any]]:
+def _rows(document: JsonObject, tag: str) -> list[JsonObject]:
     rows = []
     for path, methods in document["paths"].items():
         for method in _METHODS:

@@ -1,16 +1,14 @@
 """The list of topics, and one topic: partitions, records over time, configuration, changes."""
 
-from typing import Any
 from urllib.parse import quote
 
 from nicegui import ui
 
 from barnabas.console.actions import topics as actions
 from barnabas.console.actions.action import Action
-from barnabas.console.api_client import ApiCallError
+from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
 from barnabas.console.pages.charts import bytes_text, count_text, histogram
-from barnabas.console.pages.config_table import config_table
 from barnabas.console.pages.dialogs import (
     ActionDialog,
     number_field,
@@ -19,7 +17,7 @@ from barnabas.console.pages.dialogs import (
     whole,
 )
 from barnabas.console.pages.frame import heading
-from barnabas.console.pages.tables import Column, PagedTable
+from barnabas.console.pages.tables import PagedTable, TableColumn, config_table
 from barnabas.console.pages.view import View, notify_error
 from barnabas.console.security.identity import Role
 
@@ -71,7 +69,7 @@ class PartitionPicture:
         self._offset = max(self._offset + step, 0)
         await self.reload()
 
-    def _table(self, items: list[dict[str, Any]]) -> None:
+    def _table(self, items: list[JsonObject]) -> None:
         low = min((item["log_start_offset"] or 0 for item in items), default=0)
         high = max((item["high_watermark"] or 0 for item in items), default=0)
         with ui.element("table").classes("console-picture").props('aria-label="Partitions"'):
@@ -83,7 +81,7 @@ class PartitionPicture:
                 for item in items:
                     self._row(item, low, high)
 
-    def _row(self, item: dict[str, Any], low: int, high: int) -> None:
+    def _row(self, item: JsonObject, low: int, high: int) -> None:
         replicas = {replica["broker"]: replica for replica in item["replicas"]}
         with ui.element("tr"):
             _cell("th", str(item["partition"]))
@@ -100,7 +98,7 @@ def _cell(tag: str, text: str, classes: str = "") -> None:
         ui.label(text)
 
 
-def _replica(replica: dict[str, Any]) -> None:
+def _replica(replica: JsonObject) -> None:
     if not replica["online"]:
         kind, word = "offline", "offline"
     elif not replica["in_sync"]:
@@ -117,7 +115,7 @@ def _replica(replica: dict[str, Any]) -> None:
             ui.label(f"lag {count_text(replica['lag'])}").classes("console-muted")
 
 
-def _bar(item: dict[str, Any], low: int, high: int) -> None:
+def _bar(item: JsonObject, low: int, high: int) -> None:
     start, end = item["log_start_offset"], item["high_watermark"]
     if start is None or end is None:
         ui.label("no leader").classes("text-negative")
@@ -140,15 +138,15 @@ def _bar(item: dict[str, Any], low: int, high: int) -> None:
 
 
 _COLUMNS = (
-    Column("name", "Topic", link="/topics/"),
-    Column("partitions", "Partitions", "count"),
-    Column("replication_factor", "Replicas", "count"),
-    Column("size_bytes", "Size", "bytes"),
-    Column("records_per_second", "Records in", "rate"),
-    Column("groups", "Groups", "count"),
-    Column("lag", "Lag", "count"),
-    Column("under_replicated", "Under-replicated", "count", warn=True),
-    Column("offline", "Offline", "count", warn=True),
+    TableColumn("name", "Topic", link="/topics/"),
+    TableColumn("partitions", "Partitions", "count"),
+    TableColumn("replication_factor", "Replicas", "count"),
+    TableColumn("size_bytes", "Size", "bytes"),
+    TableColumn("records_per_second", "Records in", "rate"),
+    TableColumn("groups", "Groups", "count"),
+    TableColumn("lag", "Lag", "count"),
+    TableColumn("under_replicated", "Under-replicated", "count", warn=True),
+    TableColumn("offline", "Offline", "count", warn=True),
 )
 
 
@@ -205,7 +203,7 @@ async def topic_page(view: View) -> None:
     )
 
 
-def _summary(topic: dict[str, Any]) -> None:
+def _summary(topic: JsonObject) -> None:
     rate, size = topic["records_per_second"], topic["size_bytes"]
     parts = [
         counted(topic["partitions"], "partition"),
@@ -217,7 +215,7 @@ def _summary(topic: dict[str, Any]) -> None:
     ui.label(" · ".join(parts)).classes("console-muted")
 
 
-def _buttons(view: View, name: str, topic: dict[str, Any], picture: PartitionPicture) -> None:
+def _buttons(view: View, name: str, topic: JsonObject, picture: PartitionPicture) -> None:
     with ui.element("div").classes("console-row"):
         ui.button(
             "Records",

@@ -36,7 +36,7 @@ class View:
         return not self.read_only and principal is not None and principal.may(role)
 
     async def run(self, action: Action, done: str) -> Any:
-        """Runs an action, tells the user the result, and returns the response body.
+        """Runs an action, shows the result to the user, and returns the response body.
 
         Returns False if the action failed; the user has seen the error.
         """

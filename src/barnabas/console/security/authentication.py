@@ -17,7 +17,7 @@ from starlette.datastructures import Headers
 
 from barnabas.admin import AsyncAdmin
 from barnabas.console.cluster_link import supported
-from barnabas.console.security.identity import Principal, Role
+from barnabas.console.security.identity import ConsoleUser, Role
 from barnabas.console.security.oidc import OidcLogin
 from barnabas.console.settings import ConsoleSettings
 from barnabas.model.config_keys.client import ADMIN_KEYS
@@ -37,26 +37,26 @@ class Authenticator:
         self._settings = settings
         self._now = now
         self._salt = secrets.token_bytes(16)
-        self._kept: dict[bytes, tuple[float, Principal]] = {}
+        self._kept: dict[bytes, tuple[float, ConsoleUser]] = {}
         self._roles = {name: Role.of(role) for name, role in settings.roles.items()}
         self._default_role = Role.of(settings.default_role)
         self.oidc = None if settings.oidc is None else OidcLogin(settings.oidc, now, _time_s)
 
-    def principal(self, name: str, role: Role | None = None) -> Principal:
+    def principal(self, name: str, role: Role | None = None) -> ConsoleUser:
         """Returns the identity of an authenticated user with the configured role."""
-        return Principal(name, role or self._roles.get(name, self._default_role))
+        return ConsoleUser(name, role or self._roles.get(name, self._default_role))
 
-    async def __call__(self, headers: Headers, address: str) -> Principal | None:
+    async def __call__(self, headers: Headers, address: str) -> ConsoleUser | None:
         """Returns the identity of a request without a session cookie; None without one."""
         if self._settings.login == "none":
-            return Principal(LOCAL_USER, Role.ADMIN)
+            return ConsoleUser(LOCAL_USER, Role.ADMIN)
         if self._settings.login == "proxy":
             return self._from_proxy(headers, address)
         if self.oidc is not None:
             return await self._from_bearer(headers, self.oidc)
         return await self._from_basic(headers)
 
-    async def password_login(self, name: str, password: str) -> Principal | None:
+    async def password_login(self, name: str, password: str) -> ConsoleUser | None:
         """Logs in to the cluster; returns None if it rejects the name or the password.
 
         Raises:
@@ -66,13 +66,13 @@ class Authenticator:
             return self.principal(name)
         return None
 
-    def _from_proxy(self, headers: Headers, address: str) -> Principal | None:
+    def _from_proxy(self, headers: Headers, address: str) -> ConsoleUser | None:
         name = headers.get(self._settings.proxy_header)
         if not name or not _is_trusted(address, self._settings.trusted_proxies):
             return None
         return self.principal(name)
 
-    async def _from_bearer(self, headers: Headers, oidc: OidcLogin) -> Principal | None:
+    async def _from_bearer(self, headers: Headers, oidc: OidcLogin) -> ConsoleUser | None:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -81,7 +81,7 @@ class Authenticator:
         except BarnabasError:
             return None
 
-    async def _from_basic(self, headers: Headers) -> Principal | None:
+    async def _from_basic(self, headers: Headers) -> ConsoleUser | None:
         credentials = _basic(headers.get("authorization"))
         if credentials is None:
             return None

@@ -1,32 +1,43 @@
-"""The ASGI middleware that every request and every websocket passes first.
+"""The ASGI middleware that every request and every websocket passes first, and its audit log.
 
 Order of the checks: the Host header (against DNS rebinding), the origin of changes and websockets
 (against requests that another site sends from the user's browser), the identity, the CSRF token of
 cookie sessions. Roles are checked by the routes (`api.routing.requires`), because only they know
-what they change. The middleware also adds the response headers and writes the audit log.
+what they change. The middleware also adds the response headers.
 
 Pages call the API inside the process with the identity of their user: `ApiClient` puts a
-`Principal` into the ASGI scope, where a network server never puts one.
+`ConsoleUser` into the ASGI scope, where a network server never puts one.
 
 The page frame of NiceGUI has inline scripts, so every page gets a fresh nonce; a script tag in a
 record or a topic name has none and is not run. Vue compiles templates in the browser, which needs
 'unsafe-eval'; 'unsafe-inline' for scripts is not allowed. Nothing is loaded from other hosts.
+
+The audit log has one JSON line per request that changes something: user, address, method, path,
+status and the details that the route added. Lines go to the logger `barnabas.console.audit` and, if
+configured, to a file. Request bodies are not written, because they may have passwords or record
+contents.
 """
 
+import json
+import logging
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from http.cookies import SimpleCookie
+from pathlib import Path
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from barnabas.console.security.audit import AuditEntry, AuditLog
-from barnabas.console.security.identity import COOKIE, Principal, SessionStore, same_token
+from barnabas.console.security.identity import COOKIE, ConsoleUser, SessionStore, same_token
 from barnabas.console.settings import ConsoleSettings
+from barnabas.model.errors import ConfigError
 
+_log = logging.getLogger("barnabas.console.audit")
 _SCRIPT_TAG = re.compile(rb"<script(?=[\s>])")
 
 FIXED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
@@ -37,6 +48,48 @@ FIXED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
+
+
+@dataclass(slots=True)
+class AuditEntry:
+    user: str
+    address: str
+    method: str
+    path: str
+    status: int
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+class AuditLog:
+    """Writes entries; `now` returns the current time with a time zone."""
+
+    def __init__(self, path: Path | None, now: Callable[[], datetime]) -> None:
+        self._now = now
+        try:
+            self._file = None if path is None else path.open("a", encoding="utf-8", buffering=1)
+        except OSError as error:
+            raise ConfigError(f"--audit-log {path}: {error.strerror}") from error
+
+    def write(self, entry: AuditEntry) -> None:
+        line = json.dumps(
+            {
+                "time": self._now().isoformat(timespec="milliseconds"),
+                "user": entry.user,
+                "address": entry.address,
+                "method": entry.method,
+                "path": entry.path,
+                "status": entry.status,
+                **({"details": dict(entry.details)} if entry.details else {}),
+            },
+            default=str,
+        )
+        _log.info("%s", line)
+        if self._file is not None:
+            self._file.write(line + "\n")
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
 def new_nonce() -> str:
@@ -69,7 +122,7 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 PUBLIC_PATHS = ("/login", "/api/v1/session", "/_nicegui/", "/healthz")
 """Paths that work without a login: the login itself, and assets without data."""
 
-Authenticate = Callable[[Headers, str], Awaitable[Principal | None]]
+Authenticate = Callable[[Headers, str], Awaitable[ConsoleUser | None]]
 """Returns the identity from the headers and the address of a request; None without one."""
 
 
@@ -132,7 +185,7 @@ class RequestGuard:
 
     async def _identify(
         self, scope: Scope, headers: Headers
-    ) -> tuple[Principal | None, str | None]:
+    ) -> tuple[ConsoleUser | None, str | None]:
         """Returns the identity, and why the request is rejected."""
         token = cookie_of(headers)
         session = self._sessions.find(token)

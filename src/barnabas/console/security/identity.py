@@ -31,7 +31,7 @@ class Role(enum.IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
+class ConsoleUser:
     """A user of the console with the role that applies to this request."""
 
     name: str
@@ -49,7 +49,7 @@ _MAX_SESSIONS = 10_000
 
 @dataclass(slots=True)
 class Session:
-    principal: Principal
+    principal: ConsoleUser
     csrf_token: str
     started_s: float
     used_s: float
@@ -62,7 +62,7 @@ class SessionStore:
         self._now = now
         self._sessions: dict[str, Session] = {}
 
-    def create(self, principal: Principal) -> str:
+    def create(self, principal: ConsoleUser) -> str:
         """Starts a session and returns its token for the cookie."""
         self._remove_expired()
         if len(self._sessions) >= _MAX_SESSIONS:

@@ -19,7 +19,7 @@ import httpx
 
 from barnabas.console.settings import OidcSettings, is_loopback
 from barnabas.model.errors import BarnabasError, ConfigError, UnavailableError
-from barnabas.model.extras import missing_package
+from barnabas.model.lazy_exports import missing_package
 from barnabas.security.mechanism import AuthenticationError
 from barnabas.security.oauthbearer import JwtChecker, JwtRules, Keys, parse_key_set
 
@@ -141,7 +141,7 @@ class OidcLogin:
         token = body.get("id_token")
         if not isinstance(token, str):
             reason = body.get("error_description") or body.get("error") or "no id_token"
-            raise LoginFailedError(f"the provider refused the login: {reason}")
+            raise LoginFailedError(f"the provider rejected the login: {reason}")
         return token
 
     async def _discover(self) -> dict[str, Any]:

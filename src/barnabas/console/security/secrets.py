@@ -1,4 +1,4 @@
-"""Which contents of a cluster are secret, and how they are left out of what is shown.
+"""Finds secrets in configurations and in the ZooKeeper tree, and removes them from output.
 
 A configuration key is secret if the broker says so, if the tables of this project say so, or if its
 name has a word of secrets. In the ZooKeeper tree, nodes with credentials of users and with

@@ -1,11 +1,12 @@
-"""The cluster: log directories, reassignments, elections, quotas, versions, configuration, tree.
+"""The cluster: log directories, reassignments, elections, quotas, versions, configuration, tree,
+ACLs and SCRAM users.
 
 The default of a configuration key is the last value that it falls back to, so it includes the
 broker's own settings. Values of sensitive keys are never returned, not even those that a broker
-would send. The ZooKeeper tree is read-only and without secrets.
+would send; passwords and salts are never read. The ZooKeeper tree is read-only and without secrets.
 
-Open pages follow a stream that says whether the cluster answers. The check itself is shared:
-`ClusterLink` asks the cluster once for all pages, and only while a page or a request needs to know.
+Open pages receive a stream with the reachability of the cluster. They share one check:
+`ClusterLink` sends one request for all pages, and only while a page or a request needs the result.
 """
 
 import asyncio
@@ -15,15 +16,26 @@ from datetime import datetime
 
 from barnabas import zk
 from barnabas.admin import (
+    AccessEntry,
+    AclBinding,
+    AclFilter,
+    AsyncAdmin,
     ConfigEntry,
     ConfigResource,
     ConfigSource,
     ElectionType,
+    Operation,
+    PatternType,
+    Permission,
     QuotaEntity,
     Reassignment,
+    ResourcePattern,
+    ResourceType,
 )
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.cluster import (
+    AccessBody,
+    AclItem,
     ApiVersionItem,
     ConnectionState,
     ElectionBody,
@@ -43,6 +55,19 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.zk.tree import ConnectionLossError, MetadataTree, NoNodeError, SessionLostError
+
+_OWN = frozenset(
+    {
+        ConfigSource.DYNAMIC_TOPIC_CONFIG,
+        ConfigSource.DYNAMIC_BROKER_CONFIG,
+        ConfigSource.DYNAMIC_GROUP_CONFIG,
+    }
+)
+_CONNECT_S = 5.0
+_ANSWER_S = 5.0
+_MAX_SHOWN_CHARS = 64 * 1024
+_MAX_CHILDREN = 5000
+CHECK_INTERVAL_S = 2.0
 
 
 class ClusterService:
@@ -179,15 +204,6 @@ def is_unsupported(error: BarnabasError) -> bool:
     )
 
 
-_OWN = frozenset(
-    {
-        ConfigSource.DYNAMIC_TOPIC_CONFIG,
-        ConfigSource.DYNAMIC_BROKER_CONFIG,
-        ConfigSource.DYNAMIC_GROUP_CONFIG,
-    }
-)
-
-
 class ConfigService:
     def __init__(self, link: ClusterLink) -> None:
         self._link = link
@@ -196,7 +212,7 @@ class ConfigService:
         found = await self._link.admin.describe_configs(
             [resource], synonyms=True, documentation=True
         )
-        return [item_of(entry) for _, entry in sorted(found[resource].items())]
+        return [config_item(entry) for _, entry in sorted(found[resource].items())]
 
     async def alter(self, resource: ConfigResource, changes: ConfigChanges) -> None:
         values: dict[str, str | int | float | None] = {**changes.values}
@@ -220,7 +236,7 @@ def default_text(entry: ConfigEntry) -> str | None:
     return f"{found.value} ({found.name})"
 
 
-def item_of(entry: ConfigEntry) -> ConfigItem:
+def config_item(entry: ConfigEntry) -> ConfigItem:
     secret = entry.sensitive or is_secret_key(entry.name)
     default = default_text(entry)
     return ConfigItem(
@@ -233,12 +249,6 @@ def item_of(entry: ConfigEntry) -> ConfigItem:
         sensitive=secret,
         documentation=entry.documentation,
     )
-
-
-_CONNECT_S = 5.0
-_ANSWER_S = 5.0
-_MAX_SHOWN_CHARS = 64 * 1024
-_MAX_CHILDREN = 5000
 
 
 class ZooKeeperService:
@@ -281,11 +291,8 @@ class ZooKeeperService:
         return self._tree
 
 
-CHECK_INTERVAL_S = 2.0
-
-
 class ConnectionService:
-    """Checks the connection and remembers the last answer."""
+    """Checks the connection and stores the time of the last response."""
 
     def __init__(self, link: ClusterLink, now: Callable[[], datetime]) -> None:
         self._link = link
@@ -312,3 +319,82 @@ class ConnectionService:
                 yield state
             shown = state
             await asyncio.sleep(CHECK_INTERVAL_S)
+
+
+class AccessService:
+    def __init__(self, link: ClusterLink) -> None:
+        self._link = link
+
+    async def describe(self) -> AccessBody:
+        admin = self._link.admin
+        authorizer = True
+        acls: list[AclItem] = []
+        try:
+            acls = [acl_item(binding) for binding in await admin.describe_acls()]
+        except BarnabasError as error:
+            if not is_unsupported(error):
+                raise
+            authorizer = False
+        return AccessBody(authorizer=authorizer, acls=acls, users=await _users(admin))
+
+    async def create_acl(self, body: AclItem) -> None:
+        binding = binding_of(body)
+        (await self._link.admin.create_acls([binding])).check()
+
+    async def delete_acl(self, body: AclItem) -> int:
+        """Deletes one ACL and returns how many were deleted."""
+        binding = binding_of(body)
+        chosen = AclFilter(
+            resource_type=binding.pattern.type,
+            name=binding.pattern.name,
+            pattern=binding.pattern.pattern,
+            principal=binding.entry.principal,
+            host=binding.entry.host,
+            operation=binding.entry.operation,
+            permission=binding.entry.permission,
+        )
+        deleted = (await self._link.admin.delete_acls([chosen])).check()
+        return sum(len(items) for items in deleted.values())
+
+
+async def _users(admin: AsyncAdmin) -> dict[str, list[str]]:
+    try:
+        found = (await admin.describe_scram_users()).ok
+    except BarnabasError:
+        return {}
+    return {
+        user: [f"{item.mechanism.name.replace('_', '-')} ({item.iterations})" for item in infos]
+        for user, infos in sorted(found.items())
+    }
+
+
+def acl_item(binding: AclBinding) -> AclItem:
+    return AclItem(
+        principal=binding.entry.principal,
+        host=binding.entry.host,
+        operation=binding.entry.operation.name.lower(),
+        permission="allow" if binding.entry.permission is Permission.ALLOW else "deny",
+        resource_type=binding.pattern.type.name.lower(),
+        resource_name=binding.pattern.name,
+        pattern="prefixed" if binding.pattern.pattern is PatternType.PREFIXED else "literal",
+    )
+
+
+def binding_of(body: AclItem) -> AclBinding:
+    """Returns the ACL; raises BrokerError for an unknown operation or resource type."""
+    try:
+        return AclBinding(
+            ResourcePattern(
+                ResourceType.from_label(body.resource_type),
+                body.resource_name,
+                PatternType.from_label(body.pattern),
+            ),
+            AccessEntry(
+                body.principal,
+                body.host,
+                Operation.from_label(body.operation),
+                Permission.from_label(body.permission),
+            ),
+        )
+    except ValueError as error:
+        raise BrokerError(ErrorCode.INVALID_REQUEST, str(error)) from error

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from barnabas.console.services.records.producing import SendsRecords
+from barnabas.console.services.records.transfer import SendsRecords
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.record_metadata import RecordMetadata

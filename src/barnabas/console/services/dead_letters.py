@@ -31,14 +31,15 @@ from barnabas.console.services.dead_letter_resending import (
 )
 from barnabas.console.services.records.bodies import record_body
 from barnabas.console.services.records.browsing import Browser
-from barnabas.console.services.records.decoding import decode_bytes, visible
+from barnabas.console.services.records.decoding import visible
 from barnabas.console.services.records.log_entries import LogEntry
-from barnabas.console.services.records.producing import new_headers
 from barnabas.console.services.records.service import RecordService
+from barnabas.console.services.records.transfer import new_headers
 from barnabas.console.services.snapshots import ClusterSnapshots
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, LocalError
 from barnabas.model.records import Header
+from barnabas.records.documents import decode_bytes
 
 SUFFIXES = (".dlq", "-dlq", ".dlt", "-dlt", ".DLT", "-dead-letters")
 UNKNOWN_REASON = "unknown"
@@ -67,7 +68,7 @@ _PREFIXES = ("dlq.", "__connect.errors.", "kafka_dlt-")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a letter is from; None for parts that it does not name."""
+    """The record from which a letter was made, and the failure; None if a header is missing."""
 
     topic: str | None
     partition: int | None

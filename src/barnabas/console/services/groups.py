@@ -19,30 +19,28 @@ from barnabas.admin import (
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.common import ListPage, ListQuery, select_page
 from barnabas.console.models.groups import (
-    AssignedPartition,
     GroupDetail,
     GroupPartitionBody,
     GroupSummary,
     LagBody,
     MemberBody,
+    MemberPartition,
     RemovedMembersBody,
     RemoveMembersBody,
-)
-from barnabas.console.services.group_lag import (
-    LagHistory,
-    PartitionLag,
-    partition_lags,
-    total_lag,
 )
 from barnabas.console.services.group_listing import (
     SPARK,
     ZOOKEEPER,
-    ListedGroup,
+    GroupWithOffsets,
+    LagHistory,
     Offsets,
+    PartitionLag,
     ZooKeeperGroups,
     list_broker_groups,
     listed_report,
+    partition_lags,
     stores_topic_ids,
+    total_lag,
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
@@ -64,7 +62,7 @@ class GroupsSnapshot:
     """All groups with their committed offsets at one time."""
 
     taken_s: float
-    groups: tuple[ListedGroup, ...]
+    groups: tuple[GroupWithOffsets, ...]
     ends: Mapping[TopicPartition, int]
 
 
@@ -195,7 +193,7 @@ class GroupService:
                 newest = self._newest = await self._read()
         return newest
 
-    # -- inside --------------------------------------------------------------------------------
+    # -- private ------------------------------------------------------------------------------
 
     async def _read(self) -> GroupsSnapshot:
         taken = self._now()
@@ -218,7 +216,7 @@ class GroupService:
         listed = (await self._link.admin.list_offsets(known)).ok if known else {}
         return {item: found.offset for item, found in listed.items() if found.offset is not None}
 
-    def _summary(self, group: ListedGroup, snapshot: GroupsSnapshot) -> GroupSummary:
+    def _summary(self, group: GroupWithOffsets, snapshot: GroupsSnapshot) -> GroupSummary:
         committed = group.offsets
         lags = partition_lags(_numbers(committed), (), snapshot.ends, {}, 0)
         total = total_lag(lags)
@@ -379,7 +377,7 @@ def _detail(
 
 
 def _listed_detail(
-    listed: ListedGroup,
+    listed: GroupWithOffsets,
     members: list[MemberBody],
     lags: Iterable[PartitionLag],
     owners: Mapping[TopicPartition, str],
@@ -433,7 +431,5 @@ def _member(member: MemberDescription) -> MemberBody:
     )
 
 
-def _assigned(partitions: Iterable[TopicPartition]) -> list[AssignedPartition]:
-    return [
-        AssignedPartition(topic=topic, partition=number) for topic, number in sorted(partitions)
-    ]
+def _assigned(partitions: Iterable[TopicPartition]) -> list[MemberPartition]:
+    return [MemberPartition(topic=topic, partition=number) for topic, number in sorted(partitions)]

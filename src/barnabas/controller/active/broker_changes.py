@@ -233,7 +233,7 @@ class LogDirFailures:
             except NoNodeError:
                 continue
             affected.add(LogDirEventNode.decode(data).broker_id)
-        self._ask(affected)
+        self._send_states(affected)
         # Deleted last: if this controller fails before, its successor reads the events again.
         ops = [DeleteOp(f"{paths.LOG_DIR_EVENTS}/{name}") for name in names]
         await self._epoch_state.fenced.delete_all(ops)
@@ -288,7 +288,7 @@ class LogDirFailures:
 
         self._epoch_state.submit(f"log dirs of {broker_id} {failed} {recovered}", settle)
 
-    def _ask(self, brokers: set[BrokerId]) -> None:
+    def _send_states(self, brokers: set[BrokerId]) -> None:
         context = self._epoch_state.context
         for topic_partition, broker_id in context.replicas_on(brokers & context.brokers.keys()):
             if topic_partition in context.leadership:

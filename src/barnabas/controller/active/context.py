@@ -24,6 +24,8 @@ from barnabas.model.control import (
 from barnabas.model.ids import ZERO_UUID, BrokerId, ReplicaAssignment, TopicPartition, Uuid
 
 Replica = tuple[TopicPartition, BrokerId]
+PARTITIONS_PER_SLICE = 200
+"""Partitions that are changed before other callbacks of the loop run: 1 to 3 ms."""
 
 
 class ControllerContext:

@@ -107,7 +107,7 @@ class CommandBatch:
         deleted = delete and self._context.is_being_deleted(topic_partition)
         known = leadership is not None and not deleted
         # A deleted topic may be created again under the same name. The special epoch makes the
-        # broker delete whatever it has, also a replica with a higher leader epoch.
+        # broker delete its replica in any case, also one with a higher leader epoch.
         epoch = leadership.leader_epoch if leadership and known else EPOCH_DURING_DELETE
         entry = StopReplicaPartition(topic_partition, epoch, delete)
         self._stop.setdefault(broker_id, {})[topic_partition] = entry

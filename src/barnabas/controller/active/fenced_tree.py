@@ -11,9 +11,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from barnabas.controller.active.context import PARTITIONS_PER_SLICE
 from barnabas.controller.machines.election import LeaderAndIsr
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
 from barnabas.zk.tree import (
     CheckOp,
@@ -63,7 +65,7 @@ class FencedTree:
     async def write_each(
         self, writes: Mapping[_Key, Sequence[Op]]
     ) -> dict[_Key, list[OpResult] | TreeError]:
-        """Apply many small atomic writes in few multis; each write succeeds or fails by itself.
+        """Apply many small atomic writes in few multis; a failed write does not affect the others.
 
         Writes are combined. If one of them fails, it is removed and the others are sent again.
         """
@@ -168,7 +170,7 @@ class PartitionStates:
     async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
         """Create state nodes and their parents; existing states are returned as conflicts."""
         writes: dict[Hashable, Sequence[Op]] = {}
-        for topic_partition, state in states.items():
+        async for topic_partition, state in in_slices(states.items(), PARTITIONS_PER_SLICE):
             writes.setdefault(
                 topic_partition.topic, [CreateOp(paths.topic_partitions(topic_partition.topic))]
             )

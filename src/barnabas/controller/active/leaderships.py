@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from time import perf_counter_ns
 
-from barnabas.controller.active.context import Replica
+from barnabas.controller.active.context import PARTITIONS_PER_SLICE, Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.machines.election import (
     Elected,
@@ -25,6 +25,7 @@ from barnabas.controller.machines.election import (
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, Replicas, TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigNode
 from barnabas.zk.tree import DeleteOp, NoNodeError
@@ -63,7 +64,7 @@ class Leaderships:
         """Create the first leadership of new partitions that have an online replica."""
         context = self._epoch_state.context
         first: _Decisions = {}
-        for topic_partition in partitions:
+        async for topic_partition in in_slices(partitions, PARTITIONS_PER_SLICE):
             replicas = context.assignment(topic_partition).replicas
             leadership = first_leadership(replicas, context.online_replicas(topic_partition))
             if leadership is None:
@@ -77,7 +78,7 @@ class Leaderships:
         # The tree first, the brokers second, here and in every change: a leader that the tree does
         # not know could not be fenced by a successor of this controller.
         written = await self._epoch_state.states.create(first)
-        self._went_online(written.done, is_new=True)
+        await self._went_online(written.done, is_new=True)
         if written.refused:
             await self._take_over(await self._epoch_state.states.read(written.refused))
 
@@ -89,7 +90,7 @@ class Leaderships:
             for topic_partition in found
             if context.is_online(topic_partition, found[topic_partition].leader)
         }
-        self._went_online(led, is_new=True)
+        await self._went_online(led, is_new=True)
         leaderless = [topic_partition for topic_partition in found if topic_partition not in led]
         for topic_partition in leaderless:
             context.leadership[topic_partition] = found[topic_partition]
@@ -123,7 +124,7 @@ class Leaderships:
             # An unclean election may choose a replica that declined before; it must receive the
             # command.
             self._epoch_state.context.retry_failed_replica((topic_partition, elected.leader))
-        self._went_online(done)
+        await self._went_online(done)
         for topic_partition in conflicts:
             errors[topic_partition] = ErrorCode.INVALID_UPDATE_VERSION
         if done:
@@ -144,7 +145,7 @@ class Leaderships:
             return None if outcome is None else current.elected(outcome)
 
         done, _ = await self._change(list(returned), decide)
-        self._went_online(done)
+        await self._went_online(done)
 
     async def remove_from_isr(self, replicas: Iterable[Replica]) -> None:
         """Set replicas to OFFLINE and remove them from leadership and ISRs."""
@@ -220,11 +221,13 @@ class Leaderships:
             pending = list(fresh)
         return done, pending
 
-    def _went_online(
+    async def _went_online(
         self, leaderships: Mapping[TopicPartition, LeaderAndIsr], *, is_new: bool = False
     ) -> None:
         context, batch = self._epoch_state.context, self._epoch_state.batch
-        for topic_partition, leadership in leaderships.items():
+        async for topic_partition, leadership in in_slices(
+            leaderships.items(), PARTITIONS_PER_SLICE
+        ):
             context.leadership[topic_partition] = leadership
             context.move_partition(topic_partition, PartitionStatus.ONLINE)
             batch.leader_and_isr(

@@ -130,9 +130,9 @@ class Reassignments:
             context.assignments[topic_partition.topic][topic_partition.partition] = (
                 ReplicaAssignment(keep)
             )
-        # Leadership was restricted to `keep` above, in a new leader epoch, before any replica is
-        # told to delete its log.
-        self._tell(topic_partition, added_replicas, dropped)
+        # After the steps above: leadership is restricted to `keep`, in a new leader epoch, before
+        # any replica gets the command to delete its log.
+        self._send_commands(topic_partition, added_replicas, dropped)
         if finished and assignment.is_reassigning:
             await self._write_topic(topic_partition.topic)
             _log.info("partition %s: reassigned to brokers %s", topic_partition, list(keep))
@@ -153,7 +153,7 @@ class Reassignments:
             context.move_replica((topic_partition, broker_id), status)
         return added_replicas
 
-    def _tell(
+    def _send_commands(
         self, topic_partition: TopicPartition, added_replicas: set[BrokerId], dropped: Replicas
     ) -> None:
         context, batch = self._epoch_state.context, self._epoch_state.batch

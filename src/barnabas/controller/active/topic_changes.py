@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable
 
-from barnabas.controller.active.context import Replica
+from barnabas.controller.active.context import PARTITIONS_PER_SLICE, Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.leaderships import Leaderships
 from barnabas.controller.machines.states import (
@@ -22,6 +22,7 @@ from barnabas.controller.topic_admin import new_topic_id
 from barnabas.model.control import ControlReply, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
 from barnabas.zk.tree import DeleteOp, MultiError, NoNodeError, Op, SetOp, Stat
 from barnabas.zk.znodes import TopicNode
@@ -51,6 +52,7 @@ class TopicDeletion:
         marked = await self._epoch_state.tree.children(paths.DELETE_TOPICS, watch)
         context = self._epoch_state.context
         if not self._epoch_state.config.delete_topic_enable:
+            # Marks that stay would delete the topics later, when the setting changes.
             await self._remove_marks(marked)
             return
         await self._remove_marks(topic for topic in marked if topic not in context.assignments)
@@ -211,12 +213,12 @@ class TopicChanges:
         if not created:
             return
         context = self._epoch_state.context
-        for topic_partition in created:
+        async for topic_partition in in_slices(created, PARTITIONS_PER_SLICE):
             context.move_partition(topic_partition, PartitionStatus.NEW)
             for broker_id in context.assignment(topic_partition).replicas:
                 context.move_replica((topic_partition, broker_id), ReplicaStatus.NEW)
         await self._leaderships.initialize(created)
-        for topic_partition in created:
+        async for topic_partition in in_slices(created, PARTITIONS_PER_SLICE):
             online = context.online_replicas(topic_partition)
             for broker_id in context.assignment(topic_partition).replicas:
                 status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE

@@ -114,6 +114,7 @@ def _across_racks(
 ) -> Replicas:
     replicas = [ring[first]]
     rack_count = len(set(racks.values()))
+    # Every rack gets one replica before any rack gets a second one.
     step = 0
     while len(replicas) < count:
         used = {racks[r] for r in replicas}
@@ -146,6 +147,8 @@ def _check(brokers: int, partitions: int, replication_factor: int) -> None:
 
 def reassign(current: ReplicaAssignment, target: Replicas) -> ReplicaAssignment:
     """Returns the assignment that starts a move from the origin of `current` to `target`."""
+    # From the origin, not from the current replicas: a second reassignment replaces the first one,
+    # and its added replicas are dropped (KIP-455).
     origin = current.origin
     union = target + tuple(r for r in origin if r not in target)
     return ReplicaAssignment(

@@ -1,6 +1,6 @@
 """JoinGroup on a classic group."""
 
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
 from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
@@ -29,6 +29,7 @@ def join(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> Non
         _reject(step, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
     elif request.member_id == UNKNOWN_MEMBER_ID:
         _join_new(step, group, request)
+    # The second JoinGroup of a new member, with the id from the response to the first (KIP-394).
     elif request.member_id in group.pending_members and request.group_instance_id is None:
         _add_member(step, group, request, request.member_id)
     else:
@@ -178,8 +179,8 @@ def _replace_static(
     # Two processes have the same group.instance.id: the newer one wins, and the older one must
     # stop.
     fenced = JoinGroupReply(ErrorCode.FENCED_INSTANCE_ID, old_id)
-    rebalance.answer_join(step, group, member, fenced)
-    rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.FENCED_INSTANCE_ID))
+    rebalance.reply_to_join(step, group, member, fenced)
+    rebalance.reply_to_sync(step, member, SyncGroupReply(ErrorCode.FENCED_INSTANCE_ID))
     # Taken before the change, because it remembers the leader and the member as they were.
     undo = _StaticReplacement(group, member, old_id, new_id)
     rebalance.cancel_session(step, group, old_id)
@@ -232,11 +233,11 @@ def _store_replacement(
     def settled(code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
             reply = JoinGroupReply(coordinator_error(code), UNKNOWN_MEMBER_ID)
-            rebalance.answer_join(step, group, member, reply)
+            rebalance.reply_to_join(step, group, member, reply)
             replacement.undo(step)
         else:
             reply = _replacement_reply(replacement, request)
-            rebalance.answer_join(step, group, member, reply)
+            rebalance.reply_to_join(step, group, member, reply)
 
     record = records.group_metadata(group, group.assignments(), step.now_ms)
     step.write([record], settled)

@@ -1,6 +1,6 @@
 """SyncGroup, Heartbeat, LeaveGroup, the check of commits and the description of a classic group."""
 
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
 from barnabas.groups.classic.group import ClassicGroup, ClassicState
@@ -62,7 +62,7 @@ def _differs(given: str | None, actual: str | None) -> bool:
 
 def _park(step: GroupStep, group: ClassicGroup, request: SyncGroupRequest) -> None:
     member = group.members[request.member_id]
-    rebalance.answer_sync(step, member, SyncGroupReply(ErrorCode.REBALANCE_IN_PROGRESS))
+    rebalance.reply_to_sync(step, member, SyncGroupReply(ErrorCode.REBALANCE_IN_PROGRESS))
     member.sync_token = step.park()
     _mark_synced(step, group, request.member_id)
 
@@ -89,7 +89,7 @@ def _store_assignment(step: GroupStep, group: ClassicGroup, request: SyncGroupRe
         group.transition_to(ClassicState.STABLE, step.now_ms)
         step.stats.completed += 1
         for member in group.all_members:
-            if rebalance.answer_sync(step, member, _assignment_reply(group, member.member_id)):
+            if rebalance.reply_to_sync(step, member, _assignment_reply(group, member.member_id)):
                 rebalance.set_session(step, group, member)
 
     step.write([records.group_metadata(group, assignments, step.now_ms)], settled)
@@ -174,14 +174,20 @@ def validate_commit(
     """Raises unless a commit of this member and generation may be stored now."""
     if group.state is ClassicState.DEAD:
         raise BrokerError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    # A consumer that assigns its partitions itself has no generation; it may use the group as
+    # storage of offsets while the group has no members.
     if generation_id < 0 and group.is_empty:
         return
     if generation_id >= 0 or member_id or group_instance_id is not None:
         group.validate_member(member_id, group_instance_id)
         if generation_id != group.generation_id:
             raise BrokerError(ErrorCode.ILLEGAL_GENERATION)
+    # A transactional commit without a member id comes from a producer older than KIP-447, which is
+    # fenced by its transactional id instead.
     elif not transactional and not group.is_empty:
         raise BrokerError(ErrorCode.UNKNOWN_MEMBER_ID)
+    # The member and its generation are valid, but it has no assignment yet. This error makes it
+    # finish the rebalance and commit again, instead of losing its membership.
     if not transactional and group.state is ClassicState.COMPLETING_REBALANCE:
         raise BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
 

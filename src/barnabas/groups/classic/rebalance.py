@@ -186,25 +186,25 @@ def release(step: GroupStep, group: ClassicGroup, member_id: str) -> None:
         step.outcome.complete(member.join_token, reply)
         member.join_token = None
     # A parked request must always be completed: its connection serves no other request before.
-    answer_sync(step, member, SyncGroupReply(ErrorCode.UNKNOWN_MEMBER_ID))
+    reply_to_sync(step, member, SyncGroupReply(ErrorCode.UNKNOWN_MEMBER_ID))
 
 
 def fail_parked_syncs(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
     """Fails every parked SyncGroup: the generation ends without an assignment."""
     for member in group.all_members:
         member.assignment = b""
-        if answer_sync(step, member, SyncGroupReply(error_code)):
+        if reply_to_sync(step, member, SyncGroupReply(error_code)):
             set_session(step, group, member)
 
 
 def dismiss(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
     """Fails every parked request of the group; its members stay."""
     for member in group.all_members:
-        answer_join(step, group, member, JoinGroupReply(error_code, member.member_id))
-        answer_sync(step, member, SyncGroupReply(error_code))
+        reply_to_join(step, group, member, JoinGroupReply(error_code, member.member_id))
+        reply_to_sync(step, member, SyncGroupReply(error_code))
 
 
-def answer_join(
+def reply_to_join(
     step: GroupStep, group: ClassicGroup, member: ClassicGroupMember, reply: JoinGroupReply
 ) -> None:
     token = group.park_join(member, None)
@@ -212,7 +212,7 @@ def answer_join(
         step.outcome.complete(token, reply)
 
 
-def answer_sync(step: GroupStep, member: ClassicGroupMember, reply: SyncGroupReply) -> bool:
+def reply_to_sync(step: GroupStep, member: ClassicGroupMember, reply: SyncGroupReply) -> bool:
     """Completes the parked SyncGroup of a member; returns whether there was one."""
     if member.sync_token is None:
         return False
@@ -255,7 +255,7 @@ def _announce_generation(step: GroupStep, group: ClassicGroup) -> None:
         len(group.members),
     )
     for member in group.all_members:
-        answer_join(step, group, member, generation_reply(group, member.member_id))
+        reply_to_join(step, group, member, generation_reply(group, member.member_id))
         # A parked JoinGroup blocks heartbeats, so the session starts again with its response.
         set_session(step, group, member)
         member.is_new = False

@@ -6,7 +6,13 @@ REBALANCE_IN_PROGRESS when the member must rejoin. No request is parked, because
 assigns and no member waits for a leader.
 """
 
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
+from barnabas.groups.classic.group import (
+    CONSUMER_PROTOCOL_TYPE,
+    decode_subscription,
+    embedded_version,
+    encode_assignment,
+)
 from barnabas.groups.consumer import conversion, membership
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import (
@@ -16,12 +22,6 @@ from barnabas.groups.consumer.group import (
     MemberState,
 )
 from barnabas.groups.consumer.heartbeat import check_static, move_member
-from barnabas.groups.embedded_protocol import (
-    CONSUMER_PROTOCOL_TYPE,
-    decode_subscription,
-    embedded_version,
-    encode_assignment,
-)
 from barnabas.groups.requests import (
     UNKNOWN_MEMBER_ID,
     HeartbeatReply,
@@ -46,6 +46,7 @@ def join(
     """Sets the step's reply; raises BrokerError when the request is rejected."""
     member_id = request.member_id or step.context.new_id()
     _check_join(step, group, request, member_id)
+    # KIP-394: the member joins again with this id, so a client that gives up leaves no member.
     if request.requires_known_member_id and not request.member_id and _is_dynamic(request):
         step.outcome.reply = JoinGroupReply(ErrorCode.MEMBER_ID_REQUIRED, member_id)
         return
@@ -135,10 +136,13 @@ def _settle_join(
         outcome.cancel_timer(TimerKey(TimerKind.CLASSIC_JOIN, group_id, member_id))
         session = TimerKey(TimerKind.SESSION, group_id, member_id)
         outcome.set_timer(session, member.classic.session_timeout_ms)
+        # The member must fetch its assignment with SyncGroup in this time, or it is removed:
+        # otherwise it would keep partitions that it does not know of.
         sync_key = TimerKey(TimerKind.CLASSIC_SYNC, group_id, member_id)
         outcome.set_timer(sync_key, member.rebalance_timeout_ms)
         outcome.reply = _join_reply(member)
 
+    # Timers and the group change only after the append: after a failure the member is as before.
     if draft.records:
         step.write(draft.records, settled)
     else:

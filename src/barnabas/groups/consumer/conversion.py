@@ -8,23 +8,25 @@ are stored by group id and do not change.
 
 from dataclasses import dataclass, field
 
-from barnabas.coordination.outcome import CoordinatorRecord, coordinator_error
+from barnabas.coordination import CoordinatorRecord, coordinator_error
 from barnabas.groups import records
 from barnabas.groups.classic import rebalance
-from barnabas.groups.classic.group import ClassicGroup, ClassicGroupMember, ClassicState
+from barnabas.groups.classic.group import (
+    CONSUMER_PROTOCOL_TYPE,
+    ClassicGroup,
+    ClassicGroupMember,
+    ClassicState,
+    decode_assignment,
+    decode_subscription,
+    embedded_version,
+    encode_assignment,
+)
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import (
     ClassicMetadata,
     ConsumerGroup,
     ConsumerGroupMember,
     Partitions,
-)
-from barnabas.groups.embedded_protocol import (
-    CONSUMER_PROTOCOL_TYPE,
-    decode_assignment,
-    decode_subscription,
-    embedded_version,
-    encode_assignment,
 )
 from barnabas.groups.requests import ConsumerGroupHeartbeatReply
 from barnabas.groups.step import (
@@ -145,7 +147,10 @@ def _dismiss_classic(step: GroupStep, group: ClassicGroup) -> None:
 
 
 def downgrades_without(step: GroupStep, group: ConsumerGroup, member_id: str) -> bool:
-    """Returns whether only classic members remain without this one and the policy allows it."""
+    """Returns whether the group becomes classic when this member leaves.
+
+    This needs a policy that allows it, and no other member with the consumer protocol.
+    """
     return _is_last_of_new_protocol(step, group, member_id) and len(group.members) > 1
 
 

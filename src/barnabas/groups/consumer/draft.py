@@ -7,7 +7,7 @@ the copy replaces the group; after a failed append the copy is dropped.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from barnabas.coordination.outcome import CoordinatorRecord
+from barnabas.coordination import CoordinatorRecord
 from barnabas.groups import records
 from barnabas.groups.consumer.group import (
     ConsumerGroup,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from barnabas.groups.embedded_protocol import CONSUMER_PROTOCOL_TYPE
+from barnabas.groups.classic.group import CONSUMER_PROTOCOL_TYPE
 from barnabas.groups.requests import OwnedPartitions, Protocol, kept_bytes, protocols_bytes
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

@@ -4,7 +4,7 @@ A heartbeat updates the member, then epoch and target of the group if the change
 members, then moves the member towards its target. All records are appended as one batch.
 """
 
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
 from barnabas.groups.consumer import conversion, membership, target_assignment
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import (
@@ -159,6 +159,8 @@ def _validate(step: GroupStep, request: ConsumerGroupHeartbeatRequest) -> None:
     ):
         if value == "":
             raise _invalid(f"{name} can't be empty.")
+    # A client of version 0 joins without a member id, and the coordinator generates one; later
+    # versions generate it themselves, so that a repeated join is the same member (KIP-1082).
     if not request.member_id and (
         request.member_epoch != JOIN_EPOCH or request.generates_member_id
     ):
@@ -176,6 +178,7 @@ def _validate(step: GroupStep, request: ConsumerGroupHeartbeatRequest) -> None:
             ErrorCode.UNSUPPORTED_ASSIGNOR,
             f"ServerAssignor {assignor} is not supported. Supported assignors: {known}.",
         )
+    # Compiled only to reject an invalid expression here, where the member gets the error.
     if request.subscribed_topic_regex:
         compile_topic_regex(request.subscribed_topic_regex)
 
@@ -391,7 +394,7 @@ def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
 
 
 class _MemberTimers:
-    """Session always; a deadline for revoking while the member has something to revoke."""
+    """The session timer, and a deadline while the member has partitions to revoke."""
 
     __slots__ = ("_before", "_group_id", "_member", "_step")
 

@@ -7,7 +7,7 @@ remain, the group is converted to a classic group if the migration policy allows
 
 import logging
 
-from barnabas.coordination.outcome import coordinator_error
+from barnabas.coordination import coordinator_error
 from barnabas.groups.consumer import conversion
 from barnabas.groups.consumer.draft import ConsumerDraft
 from barnabas.groups.consumer.group import (

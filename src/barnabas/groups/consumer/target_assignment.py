@@ -194,6 +194,8 @@ def _best_move(
     for topic_id in sorted({topic_id for topic_id, _ in owned[giver]}):
         receiver = min(subscribers[topic_id], key=lambda name: (len(owned[name]), name))
         load = len(owned[receiver])
+        # A move between members that differ by one would only exchange their roles, and the loop of
+        # the caller would not end.
         if load + 1 < len(owned[giver]) and (best is None or load < best[0]):
             partition = max(p for p in owned[giver] if p[0] == topic_id)
             best = (load, partition, receiver)
@@ -246,6 +248,8 @@ def _refresh_regexes(step: GroupStep, draft: ConsumerDraft) -> bool:
         draft.remove_regex(regex)
     for regex in sorted(wanted):
         before = draft.group.regexes.get(regex)
+        # Heartbeats come often and a cluster may have thousands of topics: an expression is
+        # evaluated again only after topics were created or deleted.
         if before is not None and before.image_version == step.topics.version:
             continue
         topics = resolve(regex, step.topics.topic_names())

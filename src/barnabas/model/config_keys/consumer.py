@@ -49,7 +49,8 @@ FETCH_KEYS = [
         INT,
         1024**2,
         "Maximum bytes per partition of a fetch response; the first batch is returned even if "
-        "it is larger.",
+        "it is larger. If it is not set, a partition with a backlog is fetched with up to four "
+        "times the default.",
         at_least(0),
         aliases=(Alias("fetch.message.max.bytes"),),
     ),

@@ -158,7 +158,7 @@ _FRAME = 5
 _MAGIC = 0
 
 
-def avro_row(schema: Any, *, framed: bool = False) -> Callable[[bytes], Any]:
+def avro_row(schema: object, *, framed: bool = False) -> Callable[[bytes], Any]:
     """Returns a function that decodes one value; it raises ValueError for invalid bytes."""
     fastavro = _fastavro()
     parsed = fastavro.parse_schema(schema)
@@ -178,12 +178,12 @@ def avro_row(schema: Any, *, framed: bool = False) -> Callable[[bytes], Any]:
     return decode
 
 
-def avro_writer(schema: Any) -> Callable[[Any], bytes]:
+def avro_writer(schema: object) -> Callable[[Any], bytes]:
     """Returns a function that encodes one value."""
     fastavro = _fastavro()
     parsed = fastavro.parse_schema(schema)
 
-    def encode(value: Any) -> bytes:
+    def encode(value: object) -> bytes:
         stream = io.BytesIO()
         fastavro.schemaless_writer(stream, parsed, value)
         return stream.getvalue()
@@ -197,7 +197,7 @@ def _unframed(data: bytes) -> bytes:
     return data[_FRAME:]
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(value: object) -> Any:
     """Converts UUIDs to text, at any depth."""
     if isinstance(value, dict):
         return {name: _as_text(item) for name, item in value.items()}

@@ -97,7 +97,7 @@ def text_converter(kind: DataType) -> Convert:
 def _struct(kind: StructType) -> Convert:
     fields = [(item.name, converter(item.dataType)) for item in kind.fields]
 
-    def convert(value: Any) -> dict[str, Any]:
+    def convert(value: object) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise ValueError(f"{_show(value)} is not an object")
         found: dict[str, Any] = {}
@@ -113,7 +113,7 @@ def _struct(kind: StructType) -> Convert:
 
 
 def _array(element: Convert) -> Convert:
-    def convert(value: Any) -> list[Any]:
+    def convert(value: object) -> list[Any]:
         if not isinstance(value, list):
             raise ValueError(f"{_show(value)} is not an array")
         return [None if item is None else element(item) for item in value]
@@ -122,7 +122,7 @@ def _array(element: Convert) -> Convert:
 
 
 def _map(key: Convert, element: Convert) -> Convert:
-    def convert(value: Any) -> list[tuple[object, object]]:
+    def convert(value: object) -> list[tuple[object, object]]:
         if not isinstance(value, dict):
             raise ValueError(f"{_show(value)} is not an object")
         return [
@@ -135,7 +135,7 @@ def _map(key: Convert, element: Convert) -> Convert:
 def _integer(name: str) -> Convert:
     limit = 1 << _BITS[name]
 
-    def convert(value: Any) -> int:
+    def convert(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             raise ValueError(f"{_show(value)} is not of type {name}")
         if value != value or value % 1 or not -limit <= value < limit:
@@ -149,7 +149,7 @@ def _decimal(kind: DecimalType) -> Convert:
     step = Decimal(1).scaleb(-kind.scale)
     limit = Decimal(10) ** (kind.precision - kind.scale)
 
-    def convert(value: Any) -> Decimal:
+    def convert(value: object) -> Decimal:
         try:
             if isinstance(value, bool | list | dict):
                 raise InvalidOperation
@@ -163,7 +163,7 @@ def _decimal(kind: DecimalType) -> Convert:
     return convert
 
 
-def _fraction(value: Any) -> float:
+def _fraction(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError(f"{_show(value)} is not a number")
     try:
@@ -176,7 +176,7 @@ def _fraction(value: Any) -> float:
     return number
 
 
-def _boolean(value: Any) -> bool:
+def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"{_show(value)} is neither true nor false")
     return value
@@ -189,7 +189,7 @@ def _boolean_text(text: str) -> bool:
     return found
 
 
-def _string(value: Any) -> str:
+def _string(value: object) -> str:
     """Returns text as it is and any other value as JSON, as Spark's own reader does."""
     if isinstance(value, str):
         value.encode()  # raises for half of a surrogate pair, which JSON can contain
@@ -211,7 +211,7 @@ def _date(value: Any) -> dt.date:
         raise ValueError(f"{_show(value)} is not a date") from None
 
 
-def _timestamp(value: Any) -> dt.datetime:
+def _timestamp(value: object) -> dt.datetime:
     """Reads ISO 8601, by default in UTC; a number is seconds since 1970, as in Spark."""
     try:
         if isinstance(value, str):
@@ -232,14 +232,14 @@ def _local_timestamp(value: Any) -> dt.datetime:
     return found
 
 
-def _number(kind: Callable[[str], Any], text: str) -> Any:
+def _number(kind: Callable[[str], object], text: str) -> object:
     try:
         return kind(text)
     except ValueError:
         raise ValueError(f"{_show(text)} is not a number") from None
 
 
-def _show(value: Any) -> str:
+def _show(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 40 else text[:37] + "..."
 

@@ -113,7 +113,7 @@ def decoder_for(format_name: str, kind: DataType, schema: str | None = None) -> 
     return _avro(format_name, arrow_type, schema)
 
 
-def _avro(format_name: str, arrow_type: Any, schema: str | None) -> Decoder:
+def _avro(format_name: str, arrow_type: object, schema: str | None) -> Decoder:
     if schema is None:
         raise ConfigError(f"format {format_name} needs the Avro schema of the writer")
     row = avro_row(parse_avro(schema), framed=format_name == CONFLUENT_AVRO)

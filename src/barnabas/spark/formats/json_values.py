@@ -78,7 +78,7 @@ def inferred_type(array: pa.Array) -> Any:
     return _table(_lines(array), None).schema.field("v").type
 
 
-def _read(array: pa.Array, kind: Any) -> pa.Array | None:
+def _read(array: pa.Array, kind: object) -> pa.Array | None:
     if decode_texts(array) is None:
         return None
     there = array.drop_null() if array.null_count else array
@@ -100,7 +100,7 @@ def _lines(array: pa.Array) -> pa.Buffer:
     return lines.buffers()[2]
 
 
-def _table(lines: pa.Buffer, kind: Any) -> pa.Table:
+def _table(lines: pa.Buffer, kind: object) -> pa.Table:
     schema = None if kind is None else pa.schema([("v", kind)])
     unknown = "infer" if kind is None else "ignore"
     return pj.read_json(
@@ -137,7 +137,7 @@ def _finish(array: pa.Array, wanted: Any) -> pa.Array:
     return array.cast(wanted)
 
 
-def _times(array: pa.Array, wanted: Any) -> pa.Array:
+def _times(array: pa.Array, wanted: object) -> pa.Array:
     """Casts text to timestamps, all with a time zone or all without: Arrow does not cast a
     mixture."""
     try:
@@ -155,7 +155,7 @@ def _readable(kind: DataType) -> bool:
     return isinstance(kind, (*_DIRECT, *_CAST))
 
 
-def _reading_type(kind: DataType) -> Any:
+def _reading_type(kind: DataType) -> object:
     if isinstance(kind, StructType):
         return pa.struct([(item.name, _reading_type(item.dataType)) for item in kind.fields])
     if isinstance(kind, _CAST):

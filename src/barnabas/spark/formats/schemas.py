@@ -64,7 +64,7 @@ def parse_avro(text: str) -> Any:
     try:
         return json.loads(stripped)
     except ValueError as error:
-        raise ValueError(f"is no JSON: {error}") from None
+        raise ValueError(f"is not JSON: {error}") from None
 
 
 def as_nullable(kind: StructType) -> StructType:
@@ -72,7 +72,7 @@ def as_nullable(kind: StructType) -> StructType:
     return StructType.fromJson(_nullable(kind.jsonValue()))
 
 
-def _nullable(value: Any) -> Any:
+def _nullable(value: object) -> Any:
     if isinstance(value, list):
         return [_nullable(item) for item in value]
     if not isinstance(value, dict):
@@ -84,7 +84,7 @@ def _json_object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"is no JSON: {error}") from None
+        raise ValueError(f"is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise ValueError("a JSON object is expected")
     return value

@@ -120,7 +120,7 @@ def _query_id(texts: OptionTexts, guarantee: Guarantee, streaming: bool) -> str 
         name = "queryId" if query_id is not None else "batchId"
         raise ConfigError(f"option {name!r} is for batch writes: a streaming query has its own")
     if (query_id is None) != (batch_id is None):
-        raise ConfigError("options 'queryId' and 'batchId' go together")
+        raise ConfigError("options 'queryId' and 'batchId' must be set together")
     if query_id is not None and guarantee is Guarantee.AT_LEAST_ONCE:
         raise ConfigError("option 'queryId' needs deliveryGuarantee=exactly-once")
     return query_id

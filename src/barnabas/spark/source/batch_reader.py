@@ -63,6 +63,8 @@ class Bounds:
         }
         if self.first_time_ms is not None and start:
             limit = TimestampOffsets(self.first_time_ms)
+            # The name of an ending option: a partition without records after the time is read from
+            # its end, that is not at all. For a starting option this would be an error.
             by_time = cluster.resolve(limit, start, "endingTimestamp")
             start = {
                 topic_partition: max(at, by_time[topic_partition])

@@ -20,8 +20,8 @@ from barnabas.model.records import IsolationLevel
 from barnabas.spark.options import admin_settings
 from barnabas.spark.source import offsets as positions
 from barnabas.spark.source.offsets import (
+    CommittedOffsets,
     EarliestOffsets,
-    GroupOffsets,
     LatestOffsets,
     OffsetLimit,
     Offsets,
@@ -67,7 +67,7 @@ class SourceCluster:
     def view(self) -> ClusterView:
         """Returns the current ends of all partitions."""
 
-        def ask() -> ClusterView:
+        def attempt() -> ClusterView:
             topic_partitions = self._known_partitions()
             ids = {
                 topic_partition.topic: uuid
@@ -80,7 +80,7 @@ class SourceCluster:
                 self._known = None  # one of the topics may have been deleted
                 raise
 
-        return self._with_retries(ask)
+        return self._with_retries(attempt)
 
     def latest(self, topic_partitions: Iterable[TopicPartition]) -> Offsets:
         return self._with_retries(lambda: self._listed(dict.fromkeys(topic_partitions, LATEST)))
@@ -157,7 +157,7 @@ class SourceCluster:
                 return self._specific(offsets)
             case TimestampOffsets():
                 return self._by_time(limit, topic_partitions, option)
-            case GroupOffsets(group):
+            case CommittedOffsets(group):
                 return self._of_group(group, topic_partitions)
 
     def _specific(self, offsets: Mapping[TopicPartition, int]) -> Offsets:
@@ -177,10 +177,10 @@ class SourceCluster:
             topic_partition: OffsetSpec.at(limit.of(topic_partition))
             for topic_partition in topic_partitions
         }
-        answers = self._admin.list_offsets(specs, isolation=self._isolation).check()
+        responses = self._admin.list_offsets(specs, isolation=self._isolation).check()
         found = {
             topic_partition: listed.offset
-            for topic_partition, listed in answers.items()
+            for topic_partition, listed in responses.items()
             if listed.offset is not None
         }
         late = [
@@ -209,16 +209,18 @@ class SourceCluster:
         if not specs:
             return {}
         # The short timeout is for a topic that was deleted meanwhile: it would be retried.
-        answers = self._admin.list_offsets(
+        responses = self._admin.list_offsets(
             specs, isolation=self._isolation, timeout=LIST_SECONDS
         ).check()
-        return {topic_partition: listed.offset or 0 for topic_partition, listed in answers.items()}
+        return {
+            topic_partition: listed.offset or 0 for topic_partition, listed in responses.items()
+        }
 
-    def _with_retries(self, ask: Callable[[], T]) -> T:
+    def _with_retries(self, attempt: Callable[[], T]) -> T:
         begin = time.monotonic()
         for left in range(self._options.offset_retries, -1, -1):
             try:
-                found = ask()
+                found = attempt()
             except BarnabasError as error:
                 if not (error.retriable and left) or self._is_unreachable(begin):
                     raise

@@ -46,7 +46,7 @@ def spark_batch(
     fetched: "FetchedBatches",
     batch: pa.RecordBatch,
     names: list[str],
-    decoded: Mapping[str, Any],
+    decoded: Mapping[str, object],
 ) -> Any:
     """Returns the columns `names` of a batch, in that order and in Spark's types; those in
     `decoded` are taken from there."""

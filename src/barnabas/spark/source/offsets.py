@@ -55,13 +55,15 @@ class TimestampOffsets:
 
 
 @dataclass(frozen=True, slots=True)
-class GroupOffsets:
+class CommittedOffsets:
     """The committed offsets of a group; partitions without one begin at the earliest offset."""
 
     group: str
 
 
-OffsetLimit = EarliestOffsets | LatestOffsets | SpecificOffsets | TimestampOffsets | GroupOffsets
+OffsetLimit = (
+    EarliestOffsets | LatestOffsets | SpecificOffsets | TimestampOffsets | CommittedOffsets
+)
 
 
 def render(offsets: Mapping[TopicPartition, int]) -> OffsetJson:

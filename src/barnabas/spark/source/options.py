@@ -17,8 +17,8 @@ from barnabas.spark.source.offsets import (
     EARLIEST,
     GROUP_PREFIX,
     LATEST,
+    CommittedOffsets,
     EarliestOffsets,
-    GroupOffsets,
     LatestOffsets,
     OffsetLimit,
     SpecificOffsets,
@@ -260,7 +260,7 @@ def _limit(texts: OptionTexts, name: str, default: OffsetLimit) -> OffsetLimit:
     if word.lower() == "latest":
         return LatestOffsets()
     if word.startswith(GROUP_PREFIX) and name == "startingOffsets":
-        return GroupOffsets(word.removeprefix(GROUP_PREFIX))
+        return CommittedOffsets(word.removeprefix(GROUP_PREFIX))
     offsets = parse_offsets(name, text)
     wrong = [topic_partition for topic_partition, offset in offsets.items() if offset < EARLIEST]
     if wrong:

@@ -130,7 +130,10 @@ def _split(item: OffsetRange, count: int) -> list[OffsetRange]:
 
 @dataclass
 class RangesPartition(InputPartition):
-    """Pickled to an executor; holds no connection and no data. `index` is its place in the plan."""
+    """Pickled to an executor; holds no connection and no data.
+
+    `index` is its position in the plan.
+    """
 
     ranges: tuple[OffsetRange, ...]
     index: int
@@ -278,8 +281,8 @@ def advance(
         base[topic_partition], end[topic_partition] = min(position, latest), latest
     for topic_partition, latest in view.latest.items():
         if topic_partition not in start:
-            # A partition that appeared while the query runs is read from its beginning, whatever
-            # startingOffsets says: its records are newer than the query.
+            # A partition that appeared while the query runs is read from its beginning, also with
+            # startingOffsets=latest: its records are newer than the query.
             base[topic_partition], end[topic_partition] = 0, latest
     return Advance(base, end, losses)
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 try:
     from pyspark.sql.datasource_internal import _SimpleStreamReaderWrapper as READER_WRAPPER
 except ImportError:  # in other versions of Spark the tasks read everything
-    READER_WRAPPER = None  # type: ignore[assignment,misc]
+    READER_WRAPPER = None  # type: ignore[assignment,misc]  # no such class
 
 # Above this, reading in parallel tasks is faster than on the driver.
 MOST_RECORDS = 1000

@@ -61,8 +61,8 @@ YIELD_SECONDS = 0.004
 class LookAhead:
     """Owned by the driver side of one query. With `limit` None it does nothing."""
 
-    def __init__(self, ask: Callable[[], ClusterView], limit: int | None) -> None:
-        self._ask = ask
+    def __init__(self, load_view: Callable[[], ClusterView], limit: int | None) -> None:
+        self._load_view = load_view
         self._limit = limit
         self._pause = threading.Event()
         self._thread: threading.Thread | None = None
@@ -96,7 +96,7 @@ class LookAhead:
         self._pause.wait(YIELD_SECONDS)
         begin = time.monotonic()
         try:
-            self._seen = begin, self._ask()
+            self._seen = begin, self._load_view()
         except BarnabasError:
             self._seen = None  # the request is repeated by the planner, which reports the error
 
@@ -135,8 +135,8 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         everything = isinstance(limit, ReadAllAvailable)
         begin = read(start)
         end = self._plan().next_end(begin, limited=not everything)
-        # A micro-batch without new offsets is not planned by Spark, so nothing would take the
-        # records that were read for it.
+        # Spark does not plan a micro-batch without new offsets, so records read for it would
+        # stay in memory.
         if end != begin:
             self._small.begin(self._tasks(begin, end))
         return render(end)
@@ -169,7 +169,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._planning.look_ahead()
         return planned
 
-    def getCache(self, start: Any, end: Any) -> "Iterator[pa.RecordBatch] | None":
+    def getCache(self, start: object, end: object) -> "Iterator[pa.RecordBatch] | None":
         """Returns the records of the last plan, if the driver has read them (Spark's name)."""
         return self._small.take()
 
@@ -214,7 +214,7 @@ class DriverReadStreamReader(StreamReader):
     shows that class while it has records to hand over.
     """
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # object has no such property
     def __class__(self) -> type[Any]:
         return self._small.shown_class or DriverReadStreamReader
 

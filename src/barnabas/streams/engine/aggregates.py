@@ -54,8 +54,8 @@ def grouped(frame: DataFrame, node: Aggregate) -> DataFrame:
 def _session_bounds(window: Window) -> Any:
     """Returns the bounds of a session from its own first and last row.
 
-    Spark pushes filters on the grouping column below the aggregation, where each row is a session
-    by itself, and so loses rows of long sessions.
+    Spark pushes filters on the grouping column below the aggregation. There each row is still a
+    separate session, so a filter would drop rows of long sessions.
     """
     end = sf.col("_latest") + sf.expr(f"interval {interval(window.size_ms)}")
     return sf.struct(sf.col("_first").alias("start"), end.alias("end"))

@@ -143,7 +143,7 @@ def _spans(changes: DataFrame) -> DataFrame:
     # at the largest timestamp up to its offset.
     timed = keyed.repartition("_on").withColumn("_since", sf.max("_timestamp").over(by_offset))
     lasting = timed.withColumn("_until", sf.lead("_since").over(by_time))
-    # A change that another one replaces at the same time is never visible.
+    # Of several changes with the same time only the last one is ever visible.
     kept = lasting.where("_until is null or _since < _until")
     return kept.select("_on", "_since", "_until", "_change")
 

@@ -36,7 +36,7 @@ def record_maker(record: type | None, names: Sequence[str]) -> Callable[[dict[st
     return lambda row: SimpleNamespace(**row)
 
 
-def as_values(result: Any, names: Sequence[str]) -> dict[str, Any]:
+def as_values(result: object, names: Sequence[str]) -> dict[str, Any]:
     """Returns a function's result as values by column.
 
     The result is a dataclass, a mapping, a tuple, or one value for a single column.
@@ -76,7 +76,7 @@ def selected(
 
 
 def rekeyed(
-    frame: DataFrame, function: Callable[[Any], Any], record: type | None, errors: RowErrors
+    frame: DataFrame, function: Callable[[Any], object], record: type | None, errors: RowErrors
 ) -> DataFrame:
     """Returns the rows with a function's result, as text, as their key."""
     kept = _ordered_columns(frame)
@@ -89,7 +89,7 @@ def _ordered_columns(frame: DataFrame) -> DataFrame:
     return frame.select(*META, *(f"`{name}`" for name in own_columns(frame)))
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
@@ -123,7 +123,7 @@ def _by_row(
 ) -> BatchFunction:
     schema = _arrow(target)
 
-    def call(value: Any) -> list[dict[str, Any] | None]:
+    def call(value: object) -> list[dict[str, Any] | None]:
         found = list(function(value)) if many else [function(value)]
         return [None if result is None else as_values(result, names) for result in found]
 
@@ -144,9 +144,9 @@ def _by_row(
 
 
 def _one_column(
-    function: Callable[[Any], Any],
+    function: Callable[[Any], object],
     record: type | None,
-    convert: Callable[[Any], Any],
+    convert: Callable[[Any], object],
     target: StructType,
     errors: RowErrors,
 ) -> BatchFunction:
@@ -158,10 +158,10 @@ def _one_column(
     def build(batch: pa.RecordBatch, rows: list[tuple[int, Any]]) -> pa.RecordBatch:
         kept = batch.take(pa.array([at for at, _ in rows], pa.int64()))
         columns = [kept.column(name).cast(schema.field(name).type) for name in schema.names[:-1]]
-        answer = pa.array([result for _, result in rows], schema.field(schema.names[-1]).type)
-        return pa.RecordBatch.from_arrays([*columns, answer], schema=schema)
+        results = pa.array([result for _, result in rows], schema.field(schema.names[-1]).type)
+        return pa.RecordBatch.from_arrays([*columns, results], schema=schema)
 
-    def call(value: Any) -> list[Any]:
+    def call(value: object) -> list[Any]:
         return [convert(function(value))]
 
     return _row_by_row(call, record, build, errors, tombstone=[convert(None)])
@@ -200,7 +200,7 @@ def _results(
     record: type | None,
     failures: TaskErrors,
     tombstone: list[Any],
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, object]]:
     own = [name for name in batch.schema.names if name not in META]
     make = record_maker(record, own)
     gone = batch.column("_tombstone").to_pylist()
@@ -221,7 +221,7 @@ def _buildable(
     results: list[tuple[int, Any]],
     build: Callable[[pa.RecordBatch, list[tuple[int, Any]]], pa.RecordBatch],
     failures: TaskErrors,
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, object]]:
     for index, group in itertools.groupby(results, key=lambda result: result[0]):
         of_row = list(group)
         try:
@@ -285,7 +285,7 @@ def _one_by_one(
 
 # --- a function folded over the records of each key ---
 
-_NO_STATE: Any = object()
+_NO_STATE: object = object()
 """The state of a new key; None is the state of a deleted key."""
 
 
@@ -373,7 +373,7 @@ class _KeyFolds:
             if state is not _NO_STATE:
                 yield key, time, state
 
-    def _next(self, state: Any, row: dict[str, Any]) -> Any:
+    def _next(self, state: object, row: dict[str, Any]) -> Any:
         began = self._node.initial() if state is _NO_STATE or state is None else state
         return self._node.function(began, self._make_record(row["_record"]))
 

@@ -148,19 +148,19 @@ def _task_number() -> int:
     return 0 if task is None else task.partitionId()
 
 
-def _origin(row: Mapping[str, Any]) -> str:
+def _origin(row: Mapping[str, object]) -> str:
     if row["_offset"] is None:
         return f"row with key {row['_key']!r}"
     return f"partition {row['_partition']}, offset {row['_offset']}"
 
 
-def _key_bytes(key: Any) -> bytes | None:
+def _key_bytes(key: object) -> bytes | None:
     if key is None or isinstance(key, bytes):
         return key
     return (json.dumps(key, default=_plain) if isinstance(key, dict) else str(key)).encode()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Converts values that JSON cannot represent."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")

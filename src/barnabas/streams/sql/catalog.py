@@ -226,7 +226,7 @@ def _statement_of_claim(key: str) -> str:
 
 
 TOPIC = "_barnabas_sql_statements"
-# The topic with the statements cannot be rebuilt: keep as many copies as is usual.
+# The statements exist only in this topic, so it gets the replication factor of important topics.
 MAX_REPLICAS = 3
 WAIT_SECONDS = 30.0
 

@@ -6,7 +6,7 @@ Generated from schemas/add_offsets_to_txn.msg by codegen; edit that and run it a
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -28,7 +28,7 @@ _unpack_qh = Struct(">qh").unpack_from
 _unpack_qhh = Struct(">qhh").unpack_from
 
 
-class AddOffsetsToTxnRequest(Message):
+class AddOffsetsToTxnRequest(Request["AddOffsetsToTxnResponse"]):
     __slots__ = (
         "transactional_id",
         "producer_id",

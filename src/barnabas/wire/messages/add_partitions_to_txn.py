@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -149,7 +149,7 @@ class AddPartitionsToTxnResult(WireStruct):
         self.topic_results = [] if topic_results is EMPTY else topic_results
 
 
-class AddPartitionsToTxnRequest(Message):
+class AddPartitionsToTxnRequest(Request["AddPartitionsToTxnResponse"]):
     __slots__ = (
         "transactions",
         "v3_and_below_transactional_id",

@@ -6,7 +6,7 @@ Generated from schemas/allocate_producer_ids.msg by codegen; edit that and run i
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     new,
@@ -19,7 +19,7 @@ _unpack_ihqi = Struct(">ihqi").unpack_from
 _unpack_iq = Struct(">iq").unpack_from
 
 
-class AllocateProducerIdsRequest(Message):
+class AllocateProducerIdsRequest(Request["AllocateProducerIdsResponse"]):
     __slots__ = (
         "broker_id",
         "broker_epoch",

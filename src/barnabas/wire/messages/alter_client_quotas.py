@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -121,7 +121,7 @@ class EntryResponse(WireStruct):
         self.entity = [] if entity is EMPTY else entity
 
 
-class AlterClientQuotasRequest(Message):
+class AlterClientQuotasRequest(Request["AlterClientQuotasResponse"]):
     __slots__ = (
         "entries",
         "validate_only",

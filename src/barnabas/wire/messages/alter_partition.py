@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -183,7 +183,7 @@ class TopicResponse(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class AlterPartitionRequest(Message):
+class AlterPartitionRequest(Request["AlterPartitionResponse"]):
     __slots__ = (
         "broker_id",
         "broker_epoch",

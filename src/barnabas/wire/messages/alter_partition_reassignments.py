@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -116,7 +116,7 @@ class ReassignableTopicResponse(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class AlterPartitionReassignmentsRequest(Message):
+class AlterPartitionReassignmentsRequest(Request["AlterPartitionReassignmentsResponse"]):
     __slots__ = (
         "timeout_ms",
         "allow_replication_factor_change",

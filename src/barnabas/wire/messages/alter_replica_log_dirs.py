@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -112,7 +112,7 @@ class AlterReplicaLogDirTopicResult(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class AlterReplicaLogDirsRequest(Message):
+class AlterReplicaLogDirsRequest(Request["AlterReplicaLogDirsResponse"]):
     __slots__ = (
         "dirs",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -107,7 +107,7 @@ class AlterUserScramCredentialsResult(WireStruct):
         self.error_message = error_message
 
 
-class AlterUserScramCredentialsRequest(Message):
+class AlterUserScramCredentialsRequest(Request["AlterUserScramCredentialsResponse"]):
     __slots__ = (
         "deletions",
         "upsertions",

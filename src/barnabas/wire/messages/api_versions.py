@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -113,7 +113,7 @@ class FinalizedFeatureKey(WireStruct):
         self.min_version_level = min_version_level
 
 
-class ApiVersionsRequest(Message):
+class ApiVersionsRequest(Request["ApiVersionsResponse"]):
     __slots__ = (
         "client_software_name",
         "client_software_version",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -183,7 +183,7 @@ class DescribedGroup(WireStruct):
         self.authorized_operations = authorized_operations  # bit set; the minimum when not asked for
 
 
-class ConsumerGroupDescribeRequest(Message):
+class ConsumerGroupDescribeRequest(Request["ConsumerGroupDescribeResponse"]):
     __slots__ = (
         "group_ids",
         "include_authorized_operations",

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -75,7 +75,7 @@ class Assignment(WireStruct):
         self.topic_partitions = [] if topic_partitions is EMPTY else topic_partitions
 
 
-class ConsumerGroupHeartbeatRequest(Message):
+class ConsumerGroupHeartbeatRequest(Request["ConsumerGroupHeartbeatResponse"]):
     __slots__ = (
         "group_id",
         "member_id",

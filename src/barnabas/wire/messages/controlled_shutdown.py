@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -54,7 +54,7 @@ class RemainingPartition(WireStruct):
         self.partition_index = partition_index
 
 
-class ControlledShutdownRequest(Message):
+class ControlledShutdownRequest(Request["ControlledShutdownResponse"]):
     __slots__ = (
         "broker_id",
         "broker_epoch",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -98,7 +98,7 @@ class AclCreationResult(WireStruct):
         self.error_message = error_message
 
 
-class CreateAclsRequest(Message):
+class CreateAclsRequest(Request["CreateAclsResponse"]):
     __slots__ = (
         "creations",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -57,7 +57,7 @@ class CreatableRenewers(WireStruct):
         self.principal_name = principal_name
 
 
-class CreateDelegationTokenRequest(Message):
+class CreateDelegationTokenRequest(Request["CreateDelegationTokenResponse"]):
     __slots__ = (
         "owner_principal_type",
         "owner_principal_name",

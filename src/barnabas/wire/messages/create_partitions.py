@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -99,7 +99,7 @@ class CreatePartitionsTopicResult(WireStruct):
         self.error_message = error_message
 
 
-class CreatePartitionsRequest(Message):
+class CreatePartitionsRequest(Request["CreatePartitionsResponse"]):
     __slots__ = (
         "topics",
         "timeout_ms",

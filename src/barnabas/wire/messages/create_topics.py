@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -195,7 +195,7 @@ class CreatableTopicResult(WireStruct):
         self.configs = [] if configs is EMPTY else configs
 
 
-class CreateTopicsRequest(Message):
+class CreateTopicsRequest(Request["CreateTopicsResponse"]):
     __slots__ = (
         "topics",
         "timeout_ms",

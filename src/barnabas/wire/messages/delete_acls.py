@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -149,7 +149,7 @@ class DeleteAclsFilterResult(WireStruct):
         self.matching_acls = [] if matching_acls is EMPTY else matching_acls
 
 
-class DeleteAclsRequest(Message):
+class DeleteAclsRequest(Request["DeleteAclsResponse"]):
     __slots__ = (
         "filters",
     )

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -88,7 +88,7 @@ class DeletableTopicResult(WireStruct):
         self.error_message = error_message
 
 
-class DeleteTopicsRequest(Message):
+class DeleteTopicsRequest(Request["DeleteTopicsResponse"]):
     __slots__ = (
         "topics",
         "topic_names",

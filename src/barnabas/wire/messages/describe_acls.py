@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -96,7 +96,7 @@ class DescribeAclsResource(WireStruct):
         self.acls = [] if acls is EMPTY else acls
 
 
-class DescribeAclsRequest(Message):
+class DescribeAclsRequest(Request["DescribeAclsResponse"]):
     __slots__ = (
         "resource_type_filter",
         "resource_name_filter",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -121,7 +121,7 @@ class EntryData(WireStruct):
         self.values = [] if values is EMPTY else values
 
 
-class DescribeClientQuotasRequest(Message):
+class DescribeClientQuotasRequest(Request["DescribeClientQuotasResponse"]):
     __slots__ = (
         "components",
         "strict",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -68,7 +68,7 @@ class DescribeClusterBroker(WireStruct):
         self.is_fenced = is_fenced
 
 
-class DescribeClusterRequest(Message):
+class DescribeClusterRequest(Request["DescribeClusterResponse"]):
     __slots__ = (
         "include_cluster_authorized_operations",
         "endpoint_type",

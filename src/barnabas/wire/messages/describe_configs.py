@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -169,7 +169,7 @@ class DescribeConfigsResult(WireStruct):
         self.configs = [] if configs is EMPTY else configs
 
 
-class DescribeConfigsRequest(Message):
+class DescribeConfigsRequest(Request["DescribeConfigsResponse"]):
     __slots__ = (
         "resources",
         "include_synonyms",

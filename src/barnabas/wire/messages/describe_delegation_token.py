@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -125,7 +125,7 @@ class DescribedDelegationToken(WireStruct):
         self.renewers = [] if renewers is EMPTY else renewers
 
 
-class DescribeDelegationTokenRequest(Message):
+class DescribeDelegationTokenRequest(Request["DescribeDelegationTokenResponse"]):
     __slots__ = (
         "owners",
     )

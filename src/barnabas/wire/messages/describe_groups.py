@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -117,7 +117,7 @@ class DescribedGroup(WireStruct):
         self.authorized_operations = authorized_operations  # bit set; the minimum when not asked for
 
 
-class DescribeGroupsRequest(Message):
+class DescribeGroupsRequest(Request["DescribeGroupsResponse"]):
     __slots__ = (
         "groups",
         "include_authorized_operations",

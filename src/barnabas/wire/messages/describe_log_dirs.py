@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -144,7 +144,7 @@ class DescribeLogDirsResult(WireStruct):
         self.is_cordoned = is_cordoned  # takes no new replicas
 
 
-class DescribeLogDirsRequest(Message):
+class DescribeLogDirsRequest(Request["DescribeLogDirsResponse"]):
     __slots__ = (
         "topics",
     )

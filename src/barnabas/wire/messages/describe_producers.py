@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -134,7 +134,7 @@ class TopicResponse(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class DescribeProducersRequest(Message):
+class DescribeProducersRequest(Request["DescribeProducersResponse"]):
     __slots__ = (
         "topics",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -98,7 +98,7 @@ class TransactionState(WireStruct):
         self.topics = [] if topics is EMPTY else topics
 
 
-class DescribeTransactionsRequest(Message):
+class DescribeTransactionsRequest(Request["DescribeTransactionsResponse"]):
     __slots__ = (
         "transactional_ids",
     )

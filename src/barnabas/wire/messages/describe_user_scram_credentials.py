@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -93,7 +93,7 @@ class DescribeUserScramCredentialsResult(WireStruct):
         self.credential_infos = [] if credential_infos is EMPTY else credential_infos
 
 
-class DescribeUserScramCredentialsRequest(Message):
+class DescribeUserScramCredentialsRequest(Request["DescribeUserScramCredentialsResponse"]):
     __slots__ = (
         "users",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -105,7 +105,7 @@ class ReplicaElectionResult(WireStruct):
         self.partition_result = [] if partition_result is EMPTY else partition_result
 
 
-class ElectLeadersRequest(Message):
+class ElectLeadersRequest(Request["ElectLeadersResponse"]):
     __slots__ = (
         "election_type",
         "topic_partitions",

@@ -6,7 +6,7 @@ Generated from schemas/end_txn.msg by codegen; edit that and run it again.
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -28,7 +28,7 @@ _unpack_ihqh = Struct(">ihqh").unpack_from
 _unpack_qht = Struct(">qh?").unpack_from
 
 
-class EndTxnRequest(Message):
+class EndTxnRequest(Request["EndTxnResponse"]):
     __slots__ = (
         "transactional_id",
         "producer_id",

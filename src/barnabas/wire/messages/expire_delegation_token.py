@@ -6,7 +6,7 @@ Generated from schemas/expire_delegation_token.msg by codegen; edit that and run
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -26,7 +26,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_q = Struct(">q").unpack_from
 
 
-class ExpireDelegationTokenRequest(Message):
+class ExpireDelegationTokenRequest(Request["ExpireDelegationTokenResponse"]):
     __slots__ = (
         "hmac",
         "expiry_time_period_ms",

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -367,7 +367,7 @@ class NodeEndpoint(WireStruct):
         self.rack = rack
 
 
-class FetchRequest(Message):
+class FetchRequest(Request["FetchResponse"]):
     __slots__ = (
         "cluster_id",
         "replica_id",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -75,7 +75,7 @@ class Coordinator(WireStruct):
         self.error_message = error_message
 
 
-class FindCoordinatorRequest(Message):
+class FindCoordinatorRequest(Request["FindCoordinatorResponse"]):
     __slots__ = (
         "key",
         "key_type",

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -32,7 +32,7 @@ _unpack_ihui = Struct(">ih16si").unpack_from
 _unpack_iit = Struct(">ii?").unpack_from
 
 
-class GetTelemetrySubscriptionsRequest(Message):
+class GetTelemetrySubscriptionsRequest(Request["GetTelemetrySubscriptionsResponse"]):
     __slots__ = (
         "client_instance_id",
     )

@@ -6,7 +6,7 @@ Generated from schemas/heartbeat.msg by codegen; edit that and run it again.
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -26,7 +26,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 
 
-class HeartbeatRequest(Message):
+class HeartbeatRequest(Request["HeartbeatResponse"]):
     __slots__ = (
         "group_id",
         "generation_id",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -112,7 +112,7 @@ class AlterConfigsResourceResponse(WireStruct):
         self.resource_name = resource_name
 
 
-class IncrementalAlterConfigsRequest(Message):
+class IncrementalAlterConfigsRequest(Request["IncrementalAlterConfigsResponse"]):
     __slots__ = (
         "resources",
         "validate_only",

@@ -6,7 +6,7 @@ Generated from schemas/init_producer_id.msg by codegen; edit that and run it aga
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -27,7 +27,7 @@ _unpack_ihqh = Struct(">ihqh").unpack_from
 _unpack_iqh = Struct(">iqh").unpack_from
 
 
-class InitProducerIdRequest(Message):
+class InitProducerIdRequest(Request["InitProducerIdResponse"]):
     __slots__ = (
         "transactional_id",
         "transaction_timeout_ms",

@@ -8,7 +8,7 @@ from struct import Struct
 from typing import ClassVar
 
 from barnabas.model.errors import LocalError
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -86,7 +86,7 @@ class JoinGroupResponseMember(WireStruct):
         self.metadata = metadata
 
 
-class JoinGroupRequest(Message):
+class JoinGroupRequest(Request["JoinGroupResponse"]):
     __slots__ = (
         "group_id",
         "session_timeout_ms",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -206,7 +206,7 @@ class LeaderAndIsrTopicError(WireStruct):
         self.partition_errors = [] if partition_errors is EMPTY else partition_errors
 
 
-class LeaderAndIsrRequest(Message):
+class LeaderAndIsrRequest(Request["LeaderAndIsrResponse"]):
     __slots__ = (
         "controller_id",
         "is_kraft_controller",

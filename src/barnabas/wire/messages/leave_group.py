@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -80,7 +80,7 @@ class MemberResponse(WireStruct):
         self.error_code = error_code
 
 
-class LeaveGroupRequest(Message):
+class LeaveGroupRequest(Request["LeaveGroupResponse"]):
     __slots__ = (
         "group_id",
         "member_id",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -51,7 +51,7 @@ class ConfigResource(WireStruct):
         self.resource_type = resource_type
 
 
-class ListConfigResourcesRequest(Message):
+class ListConfigResourcesRequest(Request["ListConfigResourcesResponse"]):
     __slots__ = (
         "resource_types",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -63,7 +63,7 @@ class ListedGroup(WireStruct):
         self.group_type = group_type
 
 
-class ListGroupsRequest(Message):
+class ListGroupsRequest(Request["ListGroupsResponse"]):
     __slots__ = (
         "states_filter",
         "types_filter",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -136,7 +136,7 @@ class ListOffsetsTopicResponse(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class ListOffsetsRequest(Message):
+class ListOffsetsRequest(Request["ListOffsetsResponse"]):
     __slots__ = (
         "replica_id",
         "isolation_level",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -97,7 +97,7 @@ class OngoingTopicReassignment(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class ListPartitionReassignmentsRequest(Message):
+class ListPartitionReassignmentsRequest(Request["ListPartitionReassignmentsResponse"]):
     __slots__ = (
         "timeout_ms",
         "topics",

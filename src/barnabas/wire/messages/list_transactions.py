@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -57,7 +57,7 @@ class TransactionState(WireStruct):
         self.transaction_state = transaction_state
 
 
-class ListTransactionsRequest(Message):
+class ListTransactionsRequest(Request["ListTransactionsResponse"]):
     __slots__ = (
         "state_filters",
         "producer_id_filters",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -175,7 +175,7 @@ class MetadataResponseTopic(WireStruct):
         self.topic_authorized_operations = topic_authorized_operations  # bit set; the minimum when not asked for
 
 
-class MetadataRequest(Message):
+class MetadataRequest(Request["MetadataResponse"]):
     __slots__ = (
         "topics",
         "allow_auto_topic_creation",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -138,7 +138,7 @@ class OffsetCommitResponseTopic(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class OffsetCommitRequest(Message):
+class OffsetCommitRequest(Request["OffsetCommitResponse"]):
     __slots__ = (
         "group_id",
         "generation_id_or_member_epoch",

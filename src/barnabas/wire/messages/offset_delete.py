@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -100,7 +100,7 @@ class OffsetDeleteResponseTopic(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class OffsetDeleteRequest(Message):
+class OffsetDeleteRequest(Request["OffsetDeleteResponse"]):
     __slots__ = (
         "group_id",
         "topics",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -241,7 +241,7 @@ class OffsetFetchResponseGroup(WireStruct):
         self.error_code = error_code
 
 
-class OffsetFetchRequest(Message):
+class OffsetFetchRequest(Request["OffsetFetchResponse"]):
     __slots__ = (
         "group_id",
         "topics",

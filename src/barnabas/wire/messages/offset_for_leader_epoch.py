@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -124,7 +124,7 @@ class OffsetForLeaderTopicResult(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class OffsetForLeaderEpochRequest(Message):
+class OffsetForLeaderEpochRequest(Request["OffsetForLeaderEpochResponse"]):
     __slots__ = (
         "replica_id",
         "topics",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -226,7 +226,7 @@ class NodeEndpoint(WireStruct):
         self.rack = rack
 
 
-class ProduceRequest(Message):
+class ProduceRequest(Request["ProduceResponse"]):
     __slots__ = (
         "transactional_id",
         "acks",

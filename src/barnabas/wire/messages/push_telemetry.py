@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -26,7 +26,7 @@ _unpack_uitb = Struct(">16si?b").unpack_from
 _unpack_ih = Struct(">ih").unpack_from
 
 
-class PushTelemetryRequest(Message):
+class PushTelemetryRequest(Request["PushTelemetryResponse"]):
     __slots__ = (
         "client_instance_id",
         "subscription_id",

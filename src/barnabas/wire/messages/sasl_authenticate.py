@@ -6,7 +6,7 @@ Generated from schemas/sasl_authenticate.msg by codegen; edit that and run it ag
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     Part,
     UVARINTS,
@@ -30,7 +30,7 @@ _unpack_i = Struct(">i").unpack_from
 _unpack_q = Struct(">q").unpack_from
 
 
-class SaslAuthenticateRequest(Message):
+class SaslAuthenticateRequest(Request["SaslAuthenticateResponse"]):
     __slots__ = (
         "auth_bytes",
     )

@@ -6,7 +6,7 @@ Generated from schemas/sasl_handshake.msg by codegen; edit that and run it again
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message
+from barnabas.wire.message import FieldSpecs, Message, Request
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -23,7 +23,7 @@ _unpack_h = Struct(">h").unpack_from
 _unpack_hi = Struct(">hi").unpack_from
 
 
-class SaslHandshakeRequest(Message):
+class SaslHandshakeRequest(Request["SaslHandshakeResponse"]):
     __slots__ = (
         "mechanism",
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -151,7 +151,7 @@ class StopReplicaPartitionError(WireStruct):
         self.error_code = error_code
 
 
-class StopReplicaRequest(Message):
+class StopReplicaRequest(Request["StopReplicaResponse"]):
     __slots__ = (
         "controller_id",
         "is_kraft_controller",

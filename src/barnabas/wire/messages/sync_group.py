@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -55,7 +55,7 @@ class SyncGroupRequestAssignment(WireStruct):
         self.assignment = assignment
 
 
-class SyncGroupRequest(Message):
+class SyncGroupRequest(Request["SyncGroupResponse"]):
     __slots__ = (
         "group_id",
         "generation_id",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -126,7 +126,7 @@ class TxnOffsetCommitResponseTopic(WireStruct):
         self.partitions = [] if partitions is EMPTY else partitions
 
 
-class TxnOffsetCommitRequest(Message):
+class TxnOffsetCommitRequest(Request["TxnOffsetCommitResponse"]):
     __slots__ = (
         "transactional_id",
         "group_id",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -87,7 +87,7 @@ class UpdatableFeatureResult(WireStruct):
         self.error_message = error_message
 
 
-class UpdateFeaturesRequest(Message):
+class UpdateFeaturesRequest(Request["UpdateFeaturesResponse"]):
     __slots__ = (
         "timeout_ms",
         "feature_updates",

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -186,7 +186,7 @@ class UpdateMetadataBroker(WireStruct):
         self.rack = rack
 
 
-class UpdateMetadataRequest(Message):
+class UpdateMetadataRequest(Request["UpdateMetadataResponse"]):
     __slots__ = (
         "controller_id",
         "is_kraft_controller",

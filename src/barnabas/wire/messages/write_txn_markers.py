@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from struct import Struct
 from typing import ClassVar
 
-from barnabas.wire.message import FieldSpecs, Message, WireStruct
+from barnabas.wire.message import FieldSpecs, Message, Request, WireStruct
 from barnabas.wire.primitives import (
     EMPTY,
     Part,
@@ -149,7 +149,7 @@ class WritableTxnMarkerResult(WireStruct):
         self.topics = [] if topics is EMPTY else topics
 
 
-class WriteTxnMarkersRequest(Message):
+class WriteTxnMarkersRequest(Request["WriteTxnMarkersResponse"]):
     __slots__ = (
         "markers",
     )

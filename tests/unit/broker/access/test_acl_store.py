@@ -1,9 +1,7 @@
-"""Rules in the metadata tree: Kafka's layout, two brokers, and writers that meet."""
+"""ACLs in the metadata tree: Kafka's layout, two brokers, and concurrent writers."""
 
 import asyncio
 import json
-
-import pytest
 
 from barnabas.broker.access.acl_store import AclStore
 from barnabas.security.acl import (
@@ -17,8 +15,6 @@ from barnabas.security.acl import (
     ResourceType,
 )
 from barnabas.security.authorizer import Authorizer
-from barnabas.testing.virtual_clock import VirtualClock
-from barnabas.zk.sqlite_tree import EmbeddedStore
 
 ORDERS = ResourcePattern(ResourceType.TOPIC, "orders")
 ORD = ResourcePattern(ResourceType.GROUP, "ord", PatternType.PREFIXED)
@@ -26,18 +22,6 @@ ORD = ResourcePattern(ResourceType.GROUP, "ord", PatternType.PREFIXED)
 
 def rule(pattern, user="alice", operation=Operation.READ, permission=Permission.ALLOW):
     return AclBinding(pattern, AccessEntry(f"User:{user}", "*", operation, permission))
-
-
-@pytest.fixture
-async def clock():
-    return VirtualClock()
-
-
-@pytest.fixture
-async def tree(clock):
-    store = EmbeddedStore(clock)
-    yield store.session()
-    await store.close()
 
 
 async def new_store(tree, clock):
@@ -82,7 +66,7 @@ async def test_the_layout_is_kafkas(tree, clock):
     }
 
 
-async def test_what_is_stored_is_read_again(tree, clock):
+async def test_stored_acls_are_loaded_again(tree, clock):
     await (await new_store(tree, clock)).add([rule(ORDERS), rule(ORD), rule(ORDERS, "bob")])
     again = await new_store(tree, clock)
     assert len(again.acls) == 3

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from barnabas.broker.access import audit_topic
-from barnabas.broker.access.audit_topic import AuditTopic
+from barnabas.broker.access import audit
+from barnabas.broker.access.audit import AuditTopic
 from barnabas.model.errors import UnavailableError
 from barnabas.records.batch import parse_header
 from barnabas.records.reader import iter_raw
@@ -59,8 +59,8 @@ def leader():
 
 @pytest.fixture
 def writer(leader, monkeypatch):
-    monkeypatch.setattr(audit_topic, "_PAUSE_S", 0)
-    monkeypatch.setattr(audit_topic, "_RETRY_S", 0)
+    monkeypatch.setattr(audit, "_PAUSE_S", 0)
+    monkeypatch.setattr(audit, "_RETRY_S", 0)
     metadata = Metadata()
 
     async def create(spec):
@@ -96,7 +96,7 @@ async def test_lines_are_sent_in_order_and_again_after_a_failure(writer, leader)
 
 
 async def test_the_oldest_lines_are_dropped_when_too_many_wait(writer, leader, monkeypatch):
-    monkeypatch.setattr(audit_topic, "_MAX_LINES", 3)
+    monkeypatch.setattr(audit, "_MAX_LINES", 3)
     for number in range(5):
         writer.put(str(number))
     await writer.stop()

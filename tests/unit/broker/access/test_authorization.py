@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from support.security.access_rows import ROWS, TOPIC, TOPIC_ID
 
+from barnabas.broker.access.access import Authorizers
 from barnabas.broker.access.authorization.table import RULES, authorized
-from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.broker.handlers import HANDLERS
 from barnabas.model.errors import LocalError
@@ -20,9 +20,9 @@ from barnabas.security.acl import (
 )
 from barnabas.security.authorizer import AclSet, Authorizer
 from barnabas.security.principal import Principal
+from barnabas.wire.api_keys import response_class
 from barnabas.wire.headers import RequestHeader
 from barnabas.wire.message import Message
-from barnabas.wire.registry import response_class
 
 ALICE = Principal("User", "alice")
 ROOT = Principal("User", "root")
@@ -35,7 +35,7 @@ GUARDED = [case for case in CASES if case.values[1].needs]
 
 
 class Metadata:
-    """One topic, which everybody could see if nobody authorized it."""
+    """One topic, which every client could see without an authorizer."""
 
     def topic_name(self, topic_id):
         return TOPIC.name if topic_id == TOPIC_ID else None
@@ -64,7 +64,7 @@ def versions_of(handler, row):
 
 
 def ask(handler, row, version, rules, who=ALICE):
-    """The codes in the answer, and whether the handler was asked for everything that was asked."""
+    """The codes in the response, and whether the handler got the whole request."""
     served = []
 
     def serve(ctx, request):

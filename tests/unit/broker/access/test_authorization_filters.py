@@ -1,11 +1,11 @@
-"""What guards leave out and fill in: lists without hidden names, operations one really may do."""
+"""Authorization filters: lists without hidden names, and the operations a caller really has."""
 
 from types import SimpleNamespace
 
 import pytest
 
+from barnabas.broker.access.access import Authorizers
 from barnabas.broker.access.authorization.table import authorized
-from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, Uuid
@@ -62,7 +62,7 @@ class Metadata:
 
 
 def ask(api, version, request, answer, *rules):
-    """The response to a request, of a handler that answers `answer`; and what it was asked."""
+    """The response of a handler that returns `answer`, and the request that the handler got."""
     asked = []
 
     def serve(ctx, what):
@@ -222,7 +222,7 @@ def test_deleting_by_id_does_not_tell_the_name():
     assert (only.name, only.topic_id, only.error_code) == (HIDDEN, ZERO_UUID, DENIED)
 
 
-def test_part_of_a_produce_is_served_and_the_rest_refused():
+def test_part_of_a_produce_is_served_and_the_rest_rejected():
     def data(name):
         return producing.TopicProduceData(
             name, ZERO_UUID, [producing.PartitionProduceData(0, memoryview(b""))]

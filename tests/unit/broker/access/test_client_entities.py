@@ -63,7 +63,7 @@ async def test_clients_of_users_are_read(tree):
     assert table.limit("anybody", "other") is None
 
 
-async def test_what_cannot_be_read_is_no_credential_and_no_quota(tree):
+async def test_invalid_credentials_and_quotas_are_ignored(tree):
     entities = ClientEntities(tree, lambda: None)
     await entities.change(
         "users/a", lambda v: v.update({"SCRAM-SHA-256": "x", "producer_byte_rate": "many"})

@@ -10,25 +10,11 @@ from barnabas.broker.config import BrokerConfig
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.security.principal import Principal
-from barnabas.testing.virtual_clock import VirtualClock
-from barnabas.zk.sqlite_tree import EmbeddedStore
 
 ALICE, BOB, CAROL = (Principal("User", name) for name in ("alice", "bob", "carol"))
 SETTINGS = TokenSettings(
     "key of the brokers", max_lifetime_ms=10_000, expiry_ms=4_000, check_interval_ms=60_000
 )
-
-
-@pytest.fixture
-async def clock():
-    return VirtualClock()
-
-
-@pytest.fixture
-async def tree(clock):
-    store = EmbeddedStore(clock)
-    yield store.session()
-    await store.close()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ MS = 1_000_000
 
 
 class Connection:
-    """What quotas do to a connection."""
+    """The effect of quotas on a connection."""
 
     def __init__(self, host="10.0.0.1"):
         self.stream = SimpleNamespace(peer=(host, 1))

@@ -1,4 +1,4 @@
-"""Proposals of in-sync sets: together in one request, answered once each, none while in doubt."""
+"""ISR proposals: several in one request, one reply each, none while an outcome is unknown."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ ACCEPTED = AlterPartitionReply(ErrorCode.NONE, 1, 5, (1, 2), 9)
 
 
 class Controller:
-    """Stands in for the link: notes what it is asked and answers what it is told to."""
+    """Replaces the link: records requests and returns the responses of the test."""
 
     def __init__(self):
         self.asked = []
@@ -54,7 +54,7 @@ class Channel:
         await self.channel.stop()
 
 
-async def test_what_is_proposed_at_once_goes_together():
+async def test_concurrent_proposals_are_sent_in_one_request():
     async with Channel() as channel:
         channel.propose(0)
         channel.propose(1)

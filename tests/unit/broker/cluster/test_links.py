@@ -33,7 +33,7 @@ def test_the_last_word_counts_and_nobody_is_forgotten():
     assert book.address(2) == Address("two", 2)
 
 
-async def test_a_link_to_nowhere_says_so():
+async def test_a_link_to_nowhere_reports_it():
     link = BrokerLink(5, AddressBook("P"), ConnectionOptions())
     with pytest.raises(UnavailableError, match="broker 5"):
         await link.request(None)

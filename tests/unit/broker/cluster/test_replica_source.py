@@ -1,4 +1,4 @@
-"""A follower's fetch as the wire has it, and the answer as replication wants it."""
+"""A follower's fetch as a request, and its response as the types of replication."""
 
 import pytest
 

@@ -1,10 +1,11 @@
-"""A shard at work: replies wait for the commit, failures are told, timers run on monotonic time."""
+"""A running shard: replies wait for the commit, failures are reported, timers are monotonic."""
 
 from types import SimpleNamespace
 
 import pytest
 from support.clients.manual_loop import FakeLedPartition, ManualLoop
 from support.groups.driver import image, join_request
+from support.groups.recorded_reply import RecordedReply
 
 from barnabas.broker.coordinators.group_coordinator import GroupShardDriver
 from barnabas.broker.coordinators.shard_runtime import RuntimeSettings, SteadyClock
@@ -20,24 +21,6 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 
 TOPIC_PARTITION = TopicPartition("t", 0)
-
-
-class Heard:
-    """An answer that remembers what it was told."""
-
-    def __init__(self):
-        self.replies = []
-        self.codes = []
-
-    def complete(self, reply):
-        self.replies.append(reply)
-
-    def fail(self, code):
-        self.codes.append(code)
-
-    @property
-    def count(self):
-        return len(self.replies) + len(self.codes)
 
 
 @pytest.fixture
@@ -62,11 +45,11 @@ def world():
 
 
 def commit(world, offset=1, metadata=""):
-    heard = Heard()
+    reply = RecordedReply()
     offsets = (OffsetToCommit("t", 0, offset, -1, metadata),)
     request = OffsetCommitRequest("g", offsets)
-    world.driver.run(lambda shard, now_ms: shard.commit_offsets(request, now_ms), heard)
-    return heard
+    world.driver.run(lambda shard, now_ms: shard.commit_offsets(request, now_ms), reply)
+    return reply
 
 
 def committed(world):
@@ -74,34 +57,34 @@ def committed(world):
 
 
 def test_reply_waits_for_the_commit(world):
-    heard = commit(world)
-    assert heard.count == 0
+    reply = commit(world)
+    assert reply.count == 0
     assert committed(world) == 1, "the next step builds on it"
     world.partition.commit(1)
     world.loop.turn()
-    assert heard.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.NONE),)
+    assert reply.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.NONE),)
 
 
 def test_failed_append_changes_nothing(world):
     world.partition.fail_next = ErrorCode.NOT_ENOUGH_REPLICAS
-    heard = commit(world)
-    assert heard.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.COORDINATOR_NOT_AVAILABLE),)
+    reply = commit(world)
+    assert reply.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.COORDINATOR_NOT_AVAILABLE),)
     assert committed(world) == -1
 
 
 def test_too_large_for_the_topic(world):
-    heard = commit(world, metadata="x" * 3000)
-    assert heard.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.INVALID_COMMIT_OFFSET_SIZE),)
+    reply = commit(world, metadata="x" * 3000)
+    assert reply.replies[0].partitions == ((TOPIC_PARTITION, ErrorCode.INVALID_COMMIT_OFFSET_SIZE),)
     assert world.partition.batches == []
 
 
 def test_followers_that_take_too_long(world):
-    heard = commit(world)
+    reply = commit(world)
     world.loop.advance(5000)
-    assert heard.codes == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    assert reply.codes == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
     world.partition.commit(1)
     world.loop.turn()
-    assert heard.count == 1
+    assert reply.count == 1
 
 
 def test_reading_waits_for_what_was_written(world):
@@ -116,7 +99,7 @@ def test_reading_waits_for_what_was_written(world):
 
 def test_resigning_answers_everybody_once(world):
     waiting = commit(world)
-    parked = Heard()
+    parked = RecordedReply()
     first = join_request("", known=False, session_timeout_ms=6000)
     world.driver.run(lambda shard, now_ms: shard.join_group(first, now_ms), parked)
     world.driver.resign()
@@ -131,11 +114,11 @@ def test_resigning_answers_everybody_once(world):
 
 def test_sessions_end_by_monotonic_time(world):
     world.partition.alone = True
-    heard = Heard()
+    reply = RecordedReply()
     request = join_request("", known=False, session_timeout_ms=6000, rebalance_timeout_ms=60_000)
-    world.driver.run(lambda shard, now_ms: shard.join_group(request, now_ms), heard)
+    world.driver.run(lambda shard, now_ms: shard.join_group(request, now_ms), reply)
     world.loop.advance(0)
-    assert heard.replies[0].error_code is ErrorCode.NONE
+    assert reply.replies[0].error_code is ErrorCode.NONE
     world.loop.clock.jump_wall(10 * 365 * 86_400_000)
     world.loop.advance(5000)
     assert world.shard.describe_group("g").members
@@ -144,9 +127,9 @@ def test_sessions_end_by_monotonic_time(world):
 
 
 def test_offsets_of_a_transaction_are_written_under_its_producer(world):
-    heard = Heard()
+    reply = RecordedReply()
     request = TxnOffsetCommitRequest("g", "x", 7, 3, (OffsetToCommit("t", 0, 9),))
-    world.driver.run(lambda shard, now_ms: shard.commit_txn_offsets(request, now_ms), heard)
+    world.driver.run(lambda shard, now_ms: shard.commit_txn_offsets(request, now_ms), reply)
     header, records = world.partition.batches[0]
     assert (header.producer_id, header.producer_epoch, header.is_transactional) == (7, 3, True)
     assert len(records) == 1
@@ -155,7 +138,7 @@ def test_offsets_of_a_transaction_are_written_under_its_producer(world):
     assert committed(world) == 9
     world.partition.commit(1)
     world.loop.turn()
-    assert heard.count == 1, "its own record is committed, the marker is not"
+    assert reply.count == 1, "its own record is committed, the marker is not"
 
 
 def test_after_a_marker_readers_wait_for_it(world):

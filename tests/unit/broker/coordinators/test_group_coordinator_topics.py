@@ -1,4 +1,4 @@
-"""What groups see of the metadata, and when they must look again."""
+"""The topic metadata of groups, and when it must be refreshed."""
 
 import pytest
 

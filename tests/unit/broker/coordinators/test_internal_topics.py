@@ -18,7 +18,7 @@ from barnabas.model.java_hash import coordinator_partition
 
 
 class FakeTopics:
-    """Creates when told to go on; a created topic is known at once."""
+    """Creates a topic when the test allows it; the metadata then has the topic at once."""
 
     def __init__(self, metadata):
         self._metadata = metadata
@@ -118,7 +118,7 @@ async def test_replicas_as_many_as_there_are_brokers(brokers, factor, insync):
     assert topic.configs["min.insync.replicas"] == insync
 
 
-async def test_somebody_else_was_faster(world):
+async def test_a_topic_that_another_broker_created_is_not_an_error(world):
     """Passes when TOPIC_ALREADY_EXISTS is not an error for `ensure`."""
     world.topics.error = ErrorCode.TOPIC_ALREADY_EXISTS
     await world.internal.ensure(OFFSETS_TOPIC)

@@ -1,4 +1,4 @@
-"""Markers find their leaders; partitions that are gone hold nobody up."""
+"""Markers reach the partition leaders; deleted partitions delay no other marker."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ import pytest
 from support.clients.manual_loop import ManualLoop
 
 from barnabas.broker.coordinators.markers import MarkerRouter
-from barnabas.coordination.outcome import SendMarkers
+from barnabas.coordination import SendMarkers
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 
@@ -27,7 +27,7 @@ class FakeMetadata:
 
 
 class Recorder:
-    """A writer and a channel that remember and answer nothing by themselves."""
+    """A writer and a channel that record requests; the test completes them."""
 
     def __init__(self):
         self.written = []

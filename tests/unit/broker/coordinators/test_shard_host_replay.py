@@ -1,4 +1,4 @@
-"""A coordinator's log is fed in order: records, transactions, and nothing of what is no record."""
+"""Replay of a coordinator's log in order: records, tombstones, superseded records, transactions."""
 
 import asyncio
 from types import SimpleNamespace
@@ -75,7 +75,7 @@ async def test_transactions_with_their_producer_and_end(log):
     ]
 
 
-async def test_what_is_written_meanwhile_is_left_out(log):
+async def test_records_appended_during_the_replay_are_left_out(log):
     for number in range(20):
         put(log, (b"k%d" % number, b"v" * 1000))
     task = asyncio.create_task(replayed(log, buffer_bytes=2000))

@@ -1,4 +1,4 @@
-"""Replies leave in order, and only when what they tell is committed."""
+"""Replies are sent in order, and only when the records they depend on are committed."""
 
 import pytest
 from support.clients.manual_loop import FakePartition, ManualLoop

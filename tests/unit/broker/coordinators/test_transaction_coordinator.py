@@ -1,10 +1,11 @@
-"""The transaction shard at work: appends, markers, producer ids, its timer."""
+"""A running shard of transactions: appends, markers, producer ids, its timer."""
 
 import asyncio
 from types import SimpleNamespace
 
 import pytest
 from support.clients.manual_loop import FakeLedPartition, ManualLoop
+from support.groups.recorded_reply import RecordedReply
 
 from barnabas.broker.coordinators.shard_runtime import SteadyClock
 from barnabas.broker.coordinators.transaction_coordinator import (
@@ -14,28 +15,10 @@ from barnabas.broker.coordinators.transaction_coordinator import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.config import TransactionConfig
-from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId
+from barnabas.transactions.requests import AddPartitions, EndTxn, InitProducerId, TransactionConfig
 from barnabas.transactions.shard import TransactionCoordinatorShard
 
 TOPIC_PARTITION = TopicPartition("t", 0)
-
-
-class Heard:
-    def __init__(self):
-        self.replies = []
-        self.codes = []
-
-    def complete(self, reply):
-        self.replies.append(reply)
-
-    def fail(self, code):
-        self.codes.append(code)
-
-    @property
-    def error(self):
-        (reply,) = self.replies
-        return reply.error
 
 
 class FakeIds:
@@ -86,24 +69,24 @@ def make(alone=True, at_hand=True):
 
 
 def init(world):
-    heard = Heard()
+    recorded = RecordedReply()
     request = InitProducerId("x", 2000)
-    world.driver.run(lambda s, now, new: s.init_producer_id(request, now, new), heard)
-    return heard
+    world.driver.run(lambda s, now, new: s.init_producer_id(request, now, new), recorded)
+    return recorded
 
 
 def add(world):
-    heard = Heard()
+    recorded = RecordedReply()
     request = AddPartitions("x", 1000, 0, frozenset({TOPIC_PARTITION}))
-    world.driver.run(lambda s, now, _: s.add_partitions(request, now), heard)
-    return heard
+    world.driver.run(lambda s, now, _: s.add_partitions(request, now), recorded)
+    return recorded
 
 
 def end(world, commit=True):
-    heard = Heard()
+    recorded = RecordedReply()
     request = EndTxn("x", 1000, 0, commit)
-    world.driver.run(lambda s, now, new: s.end_txn(request, now, new), heard)
-    return heard
+    world.driver.run(lambda s, now, new: s.end_txn(request, now, new), recorded)
+    return recorded
 
 
 def state(world):
@@ -136,29 +119,29 @@ def test_marker_is_asked_for_again(world):
 
 def test_reply_waits_for_the_commit():
     world = make(alone=False)
-    heard = init(world)
-    assert heard.replies == []
+    recorded = init(world)
+    assert recorded.replies == []
     assert init(world).error is ErrorCode.CONCURRENT_TRANSACTIONS
     world.partition.commit(1)
     world.loop.turn()
-    assert heard.error is ErrorCode.NONE
+    assert recorded.error is ErrorCode.NONE
 
 
 def test_uncommitted_decision_sends_no_markers():
     world = make()
     init(world), add(world)
     world.partition.alone = False
-    heard = end(world)
+    recorded = end(world)
     assert world.markers.sends == []
-    assert heard.replies == []
+    assert recorded.replies == []
     world.partition.commit(world.partition.log.log_end_offset)
     world.loop.turn()
-    assert heard.error is ErrorCode.NONE
+    assert recorded.error is ErrorCode.NONE
     world.loop.turn()
     assert len(world.markers.sends) == 1
 
 
-def test_who_resigns_leaves_the_markers_to_the_next(world):
+def test_a_coordinator_that_resigned_sends_no_markers(world):
     init(world), add(world), end(world)
     world.driver.resign()
     world.loop.turn()
@@ -174,9 +157,9 @@ def test_failed_append_is_told_and_undone(world):
 
 def test_followers_that_take_too_long():
     world = make(alone=False)
-    heard = init(world)
+    recorded = init(world)
     world.loop.advance(3000)
-    assert heard.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert recorded.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
 
 
 def test_silent_transaction_is_aborted_by_the_timer(world):
@@ -191,9 +174,9 @@ def test_silent_transaction_is_aborted_by_the_timer(world):
 
 def test_resigning_tells_those_who_wait():
     world = make(alone=False)
-    heard = init(world)
+    recorded = init(world)
     world.driver.resign()
-    assert heard.error is ErrorCode.NOT_COORDINATOR
+    assert recorded.error is ErrorCode.NOT_COORDINATOR
     assert init(world).error is ErrorCode.NOT_COORDINATOR
     world.loop.advance(100_000)
     assert world.loop.waiting == 0
@@ -201,20 +184,20 @@ def test_resigning_tells_those_who_wait():
 
 async def test_producer_id_is_claimed_when_none_is_at_hand():
     world = make(at_hand=False)
-    heard = init(world)
-    assert heard.replies == []
+    recorded = init(world)
+    assert recorded.replies == []
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert heard.replies[0].producer_id == 2000
+    assert recorded.replies[0].producer_id == 2000
 
 
 async def test_no_producer_id_to_be_had():
     world = make(at_hand=False)
     world.ids.error = UnavailableError("the tree is away")
-    heard = init(world)
+    recorded = init(world)
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    assert heard.codes == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
+    assert recorded.codes == [ErrorCode.COORDINATOR_NOT_AVAILABLE]
 
 
 def test_replay_goes_on_with_decided_transactions(world):

@@ -1,4 +1,4 @@
-"""Questions before a transaction's first append: when they are asked and what voids them."""
+"""Verification before the first append of a transaction: when it happens, when it is void."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_first_batch_is_asked_about(verifications, producers):
     verifications.check_append(ATTEMPT._replace(sequence=1), None)
 
 
-def test_append_without_question_is_refused(verifications):
+def test_append_without_question_is_rejected(verifications):
     assert refusal(verifications, ATTEMPT, None) is ErrorCode.INVALID_TXN_STATE
 
 
@@ -67,7 +67,7 @@ def test_open_at_another_epoch_does_not_count(verifications, producers):
 
 
 def test_marker_voids_the_token(verifications):
-    """KAFKA-14884: the transaction ended while the coordinator was asked."""
+    """KAFKA-14884: the transaction ended while the verification was in flight."""
     token = verifications.begin(ATTEMPT)
     verifications.marker_written(TOPIC_PARTITION, 7, 0)
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.INVALID_TXN_STATE

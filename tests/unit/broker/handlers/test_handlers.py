@@ -8,8 +8,8 @@ import pytest
 from barnabas.broker import handlers
 from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.handlers import HANDLERS
+from barnabas.wire.api_keys import request_class, response_class
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
-from barnabas.wire.registry import request_class, response_class
 
 
 def test_every_handler_of_every_module_is_listed_once():

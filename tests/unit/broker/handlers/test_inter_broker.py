@@ -81,7 +81,7 @@ def test_leader_and_isr_reply(version):
 
 
 @pytest.mark.parametrize("version", versions(ApiKey.LEADER_AND_ISR))
-def test_a_refused_command_is_refused_for_every_partition(version):
+def test_a_rejected_command_is_rejected_for_every_partition(version):
     command = LeaderAndIsrCommand(*HEAD, (state("a", 0),))
     request = control_messages.leader_and_isr_request(command, "INTERNAL")
     stale = ErrorCode.STALE_CONTROLLER_EPOCH
@@ -106,7 +106,7 @@ def test_update_metadata(version):
     assert control_messages.update_metadata_command(request) == command
 
 
-def test_an_unknown_security_protocol_is_refused():
+def test_an_unknown_security_protocol_is_rejected():
     command = UpdateMetadataCommand(*HEAD, (), (live(1),))
     request = control_messages.update_metadata_request(command)
     request.live_brokers[0].endpoints[0].security_protocol = 4

@@ -1,4 +1,4 @@
-"""An append that waits for its followers: the answer holds for the leader epoch of the append."""
+"""An append that waits for its followers: the response is valid for the epoch of the append."""
 
 from barnabas.broker.handlers.produce import DelayedProduce, Unacknowledged
 from barnabas.model.error_codes import ErrorCode
@@ -24,7 +24,7 @@ def delayed(partition, leader_epoch):
     return DelayedProduce(None, ProduceResponse(), [append], -1), answer
 
 
-def test_what_followers_have_is_acknowledged():
+def test_records_below_the_high_watermark_are_acknowledged():
     partition = Led(since_epoch=3, high_watermark=5)
     operation, answer = delayed(partition, leader_epoch=3)
     assert not operation.try_complete(None)

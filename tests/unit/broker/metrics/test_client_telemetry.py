@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.broker.metrics.client_telemetry import ClientTelemetry
-from barnabas.broker.metrics.otlp import decode_metrics
+from barnabas.broker.metrics.client_telemetry import ClientTelemetry, decode_metrics
 from barnabas.model.config_keys.metrics import ClientMetricsSubscription
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, ConfigError, ProtocolError
@@ -71,7 +70,7 @@ def test_gauges_and_sums_with_attributes_are_decoded():
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_decoded_or_refused(data):
+def test_any_bytes_are_decoded_or_rejected(data):
     """Passes when decoding raises only ProtocolError."""
     with contextlib.suppress(ProtocolError):
         decode_metrics(memoryview(data), 10)
@@ -117,7 +116,7 @@ def refused(telemetry, data, **arguments):
     return caught.value.code
 
 
-def test_refused_pushes(telemetry, clock):
+def test_rejected_pushes(telemetry, clock):
     assert refused(telemetry, b"", subscription_id=1) is ErrorCode.UNKNOWN_SUBSCRIPTION_ID
     assert refused(telemetry, bytes(10_001)) is ErrorCode.TELEMETRY_TOO_LARGE
     assert refused(telemetry, b"x", codec=99) is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE

@@ -65,7 +65,7 @@ def test_errors_in_lists_of_a_response_are_counted():
     counters = Registry().counters(REQUEST_ERRORS)
     errors = ErrorCounts(counters)
     topics = [MetadataResponseTopic(error_code=code, name="t") for code in (3, 3, 0, 17)]
-    errors.count("Metadata", MetadataResponse(topics=topics))
+    errors.add("Metadata", errors.find(MetadataResponse(topics=topics)))
     assert dict(counters.samples()) == {
         ("Metadata", "UNKNOWN_TOPIC_OR_PARTITION"): 2,
         ("Metadata", "INVALID_TOPIC_EXCEPTION"): 1,

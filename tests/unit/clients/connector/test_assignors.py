@@ -1,4 +1,4 @@
-"""Who reads what: the worked examples, and the rules that round-robin demands."""
+"""Assignments: worked examples, and the conditions of round-robin."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The order of a rebalance, and what happens when a step fails."""
+"""The order of the steps of a rebalance, and failures of each step."""
 
 import asyncio
 
@@ -152,7 +152,7 @@ async def test_a_view_that_has_not_changed_needs_no_rebalance(member):
     assert member.rebalancer.completed == 1
 
 
-async def test_what_was_given_up_is_marked_and_cleared(store, member):
+async def test_a_released_partition_is_marked_as_revoked(store, member):
     await member.join()
     [old] = [info for info in member.recorder.infos if info.topic_partition == TOPIC_PARTITION]
     await put_topic(member.tree, "t", 4)
@@ -253,7 +253,7 @@ async def test_a_listener_that_fails_fails_the_attempt(member):
     assert await member.tree.children("/consumers/g/owners/t") == []
 
 
-async def test_what_a_living_session_claimed_is_released_after_late_news_of_a_loss(store, member):
+async def test_partitions_of_the_current_session_are_claimed_again_after_a_late_loss(store, member):
     await member.join()
     await member.rebalancer.abandon()
     await Member(store, "g_C2").registry.register(StaticTopicCount({"t": 1}).node(0), 0)

@@ -82,7 +82,7 @@ async def test_a_claim_is_all_or_nothing(store, registry, monkeypatch):
     assert await registry.tree.children("/consumers/g/owners/t") == ["3"]
 
 
-async def test_what_our_dead_session_owned_is_taken_over(store, registry):
+async def test_partitions_of_a_former_session_are_claimed(store, registry):
     await registry.claim(threads("g_C1", 0, 1))
     heir = GroupRegistry(store.session(), "g", "g_C1")
     with pytest.raises(OwnershipConflictError):
@@ -91,6 +91,28 @@ async def test_what_our_dead_session_owned_is_taken_over(store, registry):
     await heir.claim(threads("g_C1", 0, 1))
     _, stat = await heir.tree.get("/consumers/g/owners/t/1")
     assert stat.ephemeral_owner == heir.tree.session_id
+
+
+async def test_a_partition_that_another_consumer_claims_meanwhile_is_not_taken(store, registry):
+    """The node of the former session expires before it is deleted; the new one stays."""
+    await registry.claim(threads("g_C1", 0))
+    heir, other = (GroupRegistry(store.session(), "g", name) for name in ("g_C1", "g_C2"))
+    heir.former_sessions.add(registry.tree.session_id)
+    exists = heir.tree.exists
+
+    async def expire_after(path, *arguments):
+        found = await exists(path, *arguments)
+        if path.endswith("/t/0"):
+            heir.tree.exists = exists
+            await registry.tree.close()
+            await other.claim(threads("g_C2", 0))
+        return found
+
+    heir.tree.exists = expire_after
+    with pytest.raises(OwnershipConflictError):
+        await heir.claim(threads("g_C1", 0))
+    data, _ = await heir.tree.get("/consumers/g/owners/t/0")
+    assert data == b"g_C2-0"
 
 
 async def test_releasing_leaves_anothers_nodes_alone(store, registry):
@@ -150,7 +172,7 @@ async def test_brokers_by_id(registry):
     assert (broker_id, node.endpoints[0].port) == (3, 9092)
 
 
-async def test_who_is_no_longer_registered_writes_nothing(store, registry):
+async def test_a_consumer_without_its_registration_writes_nothing(store, registry):
     await registry.register(StaticTopicCount({"t": 1}).node(0), 0)
     await registry.claim(threads("g_C1", 0))
     offsets = ZooKeeperOffsets(registry)

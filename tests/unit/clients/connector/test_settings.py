@@ -1,4 +1,4 @@
-"""Kafka 0.8's keys: defaults, what follows from what, what is refused."""
+"""Kafka 0.8's keys: defaults, derived values, rejected values."""
 
 import re
 
@@ -54,7 +54,7 @@ def test_brokers_are_spoken_to_by_the_old_names_of_the_settings():
         ({"bootstrap.servers": "h:1"}, "unknown configuration key"),
     ],
 )
-def test_what_is_refused(options, message):
+def test_invalid_settings_are_rejected(options, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         ConnectorSettings.parse({**NEEDED, **options})
 

@@ -1,4 +1,4 @@
-"""Streams and their queues: order, consumed offsets, clearing while somebody reads."""
+"""Streams and their queues: order, consumed offsets, clearing during a read."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Subscriptions: what they match and what they write into the tree."""
+"""Subscriptions: the topics they match and the nodes they write."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_internal_topics_only_on_demand():
         WildcardTopicCount(Blacklist("a|b"), 3),
     ],
 )
-def test_what_a_node_tells_is_what_was_subscribed(count):
+def test_a_node_keeps_the_subscription(count):
     assert topic_count_of(ConsumerNode.decode(count.node(1).encode()), True) == count
 
 

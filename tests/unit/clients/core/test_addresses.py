@@ -21,7 +21,7 @@ def test_addresses_are_read(text, expected):
 
 
 @pytest.mark.parametrize("text", ["", "localhost", ":9092", "h:", "h:x", "h:0", "h:65536"])
-def test_what_is_not_host_and_port_is_refused_by_name(text):
+def test_the_error_for_an_invalid_address_names_the_setting(text):
     with pytest.raises(ConfigError, match=r"bootstrap\.servers"):
         parse_address(text)
 

@@ -1,4 +1,4 @@
-"""What the blocking router tells a caller who names something that is not there."""
+"""Errors of the blocking router for topics and partitions that do not exist."""
 
 import pytest
 

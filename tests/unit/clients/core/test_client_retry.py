@@ -1,4 +1,4 @@
-"""Trying until the deadline, and what is said when it has passed."""
+"""Retries until the deadline, and the error after it."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ def soon(seconds=0.05):
     return asyncio.get_running_loop().time() + seconds
 
 
-async def test_what_passes_is_tried_again(client):
+async def test_transient_errors_are_retried(client):
     outcomes = iter([UnavailableError("lost"), BrokerError(ErrorCode.NOT_CONTROLLER), None])
 
     async def operation():
@@ -35,7 +35,7 @@ async def test_what_passes_is_tried_again(client):
     assert await client.retry(operation, soon(5), "it") == "done"
 
 
-async def test_what_stays_is_raised_at_once(client):
+async def test_permanent_errors_are_raised_at_once(client):
     async def operation():
         raise BrokerError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 

@@ -1,4 +1,4 @@
-"""A loop thread that is closed under those who use it: they are told, and nobody waits for ever."""
+"""A loop thread that is closed while it is used: callers get an error and never hang."""
 
 import asyncio
 import threading

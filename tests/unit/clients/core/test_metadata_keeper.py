@@ -1,4 +1,4 @@
-"""Metadata is asked for once at a time, for everything that was ever asked for."""
+"""One metadata request at a time: for all topics of interest, or for the new ones only."""
 
 import asyncio
 
@@ -11,6 +11,7 @@ from barnabas.model.errors import UnavailableError
 from barnabas.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
+    MetadataResponsePartition,
     MetadataResponseTopic,
 )
 
@@ -25,13 +26,14 @@ class Pool:
 
 
 class Broker:
-    """In place of `AnyBroker`: answers when `released`, and keeps what was asked."""
+    """Replaces `AnyBroker`: responds when `released`, and records the requests."""
 
     address = "h:1"
 
     def __init__(self):
         self.asked = []
         self.error = ErrorCode.NONE
+        self.partitions = []
         self.brokers = [MetadataResponseBroker(node_id=1, host="h", port=1, rack=None)]
         self.released = asyncio.Event()
         self.released.set()
@@ -39,11 +41,14 @@ class Broker:
     async def connection(self):
         return self
 
-    async def ask(self, connection, request):
+    async def send(self, connection, request):
         names = None if request.topics is None else [topic.name for topic in request.topics]
         self.asked.append((names, request.allow_auto_topic_creation))
         await self.released.wait()
-        topics = [MetadataResponseTopic(name=name, error_code=self.error) for name in names or []]
+        topics = [
+            MetadataResponseTopic(name=name, error_code=self.error, partitions=self.partitions)
+            for name in names or []
+        ]
         return MetadataResponse(brokers=self.brokers, topics=topics, controller_id=1)
 
 
@@ -69,6 +74,30 @@ async def test_interests_add_up(keeper, broker, pool):
     assert broker.asked == [(["b"], True), (["a", "b"], True), (["a", "b"], True)]
     assert pool.refused is None, "who gets an answer is let in"
     assert keeper.refreshed_at_s > 0
+
+
+async def test_a_new_topic_does_not_fetch_the_known_ones_again(keeper, broker):
+    broker.partitions = [MetadataResponsePartition(partition_index=0, leader_id=1)]
+    await keeper.refresh({"a"})
+    refreshed_at_s = keeper.refreshed_at_s
+    await keeper.refresh({"b"})
+    assert broker.asked == [(["a"], True), (["b"], True)]
+    assert keeper.refreshed_at_s == refreshed_at_s, "the metadata of a is as old as before"
+    await keeper.refresh({"a"})
+    await keeper.refresh()
+    assert broker.asked[2:] == [(["a", "b"], True), (["a", "b"], True)]
+
+
+async def test_new_topics_of_callers_that_wait_are_fetched_together(keeper, broker):
+    broker.partitions = [MetadataResponsePartition(partition_index=0, leader_id=1)]
+    await keeper.refresh({"a"})
+    broker.released.clear()
+    tasks = [asyncio.create_task(keeper.refresh({name})) for name in "bcde"]
+    while len(broker.asked) < 2:
+        await asyncio.sleep(0)
+    broker.released.set()
+    await asyncio.gather(*tasks)
+    assert broker.asked[1:] == [(["b"], True), (["c", "d", "e"], True)]
 
 
 async def test_all_topics_are_asked_for_without_creating_any(keeper, broker):

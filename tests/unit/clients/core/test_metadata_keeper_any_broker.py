@@ -1,4 +1,4 @@
-"""Which broker is asked when it does not matter which."""
+"""The choice of a broker for requests that any broker can serve."""
 
 import pytest
 
@@ -12,7 +12,7 @@ from barnabas.security.mechanism import AuthenticationError
 
 
 class Pool:
-    """Opens what is in `open`, and fails for the rest as told."""
+    """Connects to the brokers in `open`, and fails for others with the test's errors."""
 
     def __init__(self):
         self.connections = {}
@@ -59,7 +59,7 @@ async def test_the_next_one_is_tried_and_at_last_every_reason_told(pool):
         await any_broker(pool).connection()
 
 
-async def test_a_refused_login_is_not_tried_elsewhere(pool):
+async def test_a_rejected_login_is_not_tried_elsewhere(pool):
     pool.failures[Address("boot", 1)] = AuthenticationError("who are you?")
     with pytest.raises(AuthenticationError):
         await any_broker(pool).connection()

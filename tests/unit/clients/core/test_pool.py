@@ -1,4 +1,4 @@
-"""Connections that nobody uses are closed after `connections.max.idle.ms`, others are not."""
+"""Idle connections are closed after `connections.max.idle.ms`, others are not."""
 
 import asyncio
 
@@ -25,7 +25,7 @@ class FakeConnection:
 
 @pytest.fixture
 def timers(monkeypatch):
-    """The idle checks that were asked for; nothing runs by itself."""
+    """The scheduled idle checks; only the test runs them."""
 
     async def open_connection(address, options, meters):
         return FakeConnection()

@@ -49,12 +49,12 @@ def test_java_names_stand_for_them():
 
 
 @pytest.mark.parametrize("given", ["utf-8", 5])
-def test_others_are_refused(given):
+def test_others_are_rejected(given):
     with pytest.raises(ConfigError, match=r"must be one of string, bytes, .* a method serialize"):
         ProducerSettings.parse({**SERVERS, "key.serializer": given})
 
 
-def test_what_a_serializer_refuses():
+def test_serializers_reject_values_of_other_types():
     with pytest.raises(TypeError, match="takes str, not int"):
         SERIALIZERS["string"](5)
     with pytest.raises(ValueError, match="3 bytes where 8 are needed"):
@@ -141,7 +141,7 @@ class Broken(Serializer):
         (object(), "must be one of string"),
     ],
 )
-def test_a_wrong_class_is_refused_with_its_cause(given, text):
+def test_a_wrong_class_is_rejected_with_its_cause(given, text):
     with pytest.raises(ConfigError, match=text):
         ProducerSettings.parse({**SERVERS, "key.serializer": given})
 

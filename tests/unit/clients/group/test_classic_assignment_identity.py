@@ -33,7 +33,7 @@ def test_only_after_an_illegal_generation_the_id_is_kept(make, reason, kept):
     assert (identity.member_id, identity.generation) == (kept, -1)
 
 
-def test_who_is_not_known_or_static_does_not_leave(make):
+def test_a_member_without_id_and_a_static_member_send_no_leave_request(make):
     identity, static = make(), make(**{"group.instance.id": "i-1"})
     assert identity.leave_request("done") is None
     identity.joined("m-1", 3)

@@ -64,7 +64,7 @@ class Driver:
         return action.request
 
     def answer(self, response):
-        self.member.answered(response, self.now)
+        self.member.on_response(response, self.now)
 
     def step(self, kind, *partitions):
         action = self.ask()
@@ -291,7 +291,7 @@ def test_a_rebalance_while_assigning_is_not_forgotten():
     ("code", "again"),
     [(ErrorCode.REBALANCE_IN_PROGRESS, 0), (ErrorCode.NOT_COORDINATOR, BACKOFF_MS)],
 )
-def test_a_refused_sync_joins_again_with_the_same_id(code, again):
+def test_a_rejected_sync_joins_again_with_the_same_id(code, again):
     driver = Driver()
     driver.step(StepKind.PREPARE)
     driver.request(JoinGroupRequest)

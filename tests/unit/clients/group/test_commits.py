@@ -43,7 +43,7 @@ def part(member):
 
 
 @pytest.mark.parametrize("looks", [1, 2, 5])
-def test_a_refusal_during_a_join_is_not_the_last_word(looks):
+def test_a_rejection_during_a_join_is_not_the_last_word(looks):
     member = Member([REFUSED], looks)
     part(member)
     assert member.commits == 2

@@ -65,7 +65,7 @@ def test_skip_goes_on():
     assert len(calls) == 1
 
 
-def test_a_dead_letter_says_why():
+def test_a_dead_letter_names_the_reason():
     letters = Letters()
     handler, _ = failing(9)
     policy("dlq", producer=letters).handle(handler, RECORD, lambda seconds: None)
@@ -99,7 +99,7 @@ def test_wrong_policies_are_named():
         route_by("topic", 2)
 
 
-def test_what_must_stay_in_order_goes_to_one_worker():
+def test_records_of_one_partition_or_key_go_to_one_worker():
     by_partition, by_key = route_by("partition", 7), route_by("key", 7)
     assert len({by_partition(Record("t", 1, n, key=b"%d" % n)) for n in range(50)}) == 1
     assert len({by_key(Record("t", n % 5, n, key=b"k")) for n in range(50)}) == 1

@@ -3,6 +3,7 @@
 import pytest
 
 from barnabas.clients.core.apis.fetch import next_fetch_offset
+from barnabas.clients.group import fetch_buffer
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
@@ -173,6 +174,28 @@ def test_a_failure_is_raised_once_and_only_while_it_stands():
     world.buffer.raise_failure()
 
 
+def test_a_failure_precedes_the_records_that_were_fetched_after_it():
+    world = World(TOPIC_PARTITION, OTHER)
+    failed = world.state(OTHER)
+    world.put(batches(3))
+    world.buffer.fail(failed, failed.stamp, BarnabasError("not allowed"))
+    world.put(batches(2, start=3))
+    assert world.take() == {TOPIC_PARTITION: [0, 1, 2]}
+    assert world.take() == {}
+    with pytest.raises(BarnabasError, match="not allowed"):
+        world.buffer.raise_failure()
+    assert world.take() == {TOPIC_PARTITION: [3, 4]}
+
+
+def test_a_failure_that_no_longer_stands_holds_nothing_back():
+    world = World(TOPIC_PARTITION, OTHER)
+    failed = world.state(OTHER)
+    world.buffer.fail(failed, failed.stamp, BarnabasError("not allowed"))
+    world.put(batches(2))
+    failed.move_to(3)
+    assert world.take() == {TOPIC_PARTITION: [0, 1]}
+
+
 def arrow_rows(batch):
     batch.validate(full=True)
     columns = (batch.column(name).to_pylist() for name in ("partition", "offset"))
@@ -188,6 +211,21 @@ def test_pieces_of_several_partitions_make_one_arrow_batch():
     assert found == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (0, 3)]
     assert (world.state().offset, world.state(OTHER).offset) == (4, 2)
     assert world.buffer.take_arrow() is None
+
+
+def test_a_large_piece_is_divided_into_arrow_batches(monkeypatch):
+    monkeypatch.setattr(fetch_buffer, "ARROW_BATCH_ROWS", 4)
+    world = World(TOPIC_PARTITION, OTHER)
+    world.put(batches(3, 3, 3, 3))
+    world.put(batches(2), OTHER)
+    assert [offset for _, offset in arrow_rows(world.buffer.take_arrow())] == list(range(6))
+    assert world.state().offset == 6
+    assert world.buffer.total_bytes > 0
+    assert [offset for _, offset in arrow_rows(world.buffer.take_arrow())] == list(range(6, 12))
+    assert (world.state().offset, world.state(OTHER).offset) == (12, 0)
+    assert arrow_rows(world.buffer.take_arrow()) == [(1, 0), (1, 1)]
+    assert world.buffer.take_arrow() is None
+    assert world.buffer.total_bytes == 0
 
 
 def test_records_left_by_poll_precede_those_of_the_arrow_batch():

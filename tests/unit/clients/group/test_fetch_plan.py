@@ -1,5 +1,7 @@
 """Which partitions are fetched, from whom, and what the request says."""
 
+from dataclasses import replace
+
 from barnabas.clients.core.apis.fetch import FetchSelection, fetch_request
 from barnabas.clients.group.fetch_plan import (
     HURRIED_WAIT_MS,
@@ -45,7 +47,7 @@ def test_partitions_go_to_their_leaders():
     assert (target.offset, target.leader_epoch, target.topic_id) == (20, 4, ID)
 
 
-def test_what_cannot_be_fetched_now_is_left_out():
+def test_partitions_that_cannot_be_fetched_now_are_left_out():
     resting = state(3, retry_at_ms=150)
     found = plan(state(1, paused=True), state(3, phase=Phase.VALIDATING), state(9), resting)
     assert found.nodes == {}
@@ -112,3 +114,43 @@ def test_a_topic_nobody_knows_is_passed_over():
         responses=[FetchableTopicResponse(topic_id=ID, partitions=[PartitionData()])]
     )
     assert list(read_fetch_results(response, {})) == []
+
+
+def wanted(limits, *states):
+    """Returns the bytes that the requests ask for, by partition."""
+    found = plan_fetches(states, leaders, limits, 100)
+    return {
+        p.partition: t.max_bytes for node in found.nodes.values() for p, t in node.targets.items()
+    }
+
+
+def test_more_is_fetched_of_a_partition_with_a_backlog():
+    limits = replace(LIMITS, backlog_max_bytes=4000, max_bytes=10_000)
+    assert wanted(limits, state(0), state(1, has_backlog=True)) == {0: 1000, 1: 4000}
+    assert wanted(limits, state(1, has_backlog=True, buffered_bytes=7999)) == {1: 4000}
+    assert wanted(limits, state(1, has_backlog=True, buffered_bytes=8000)) == {}
+    assert wanted(LIMITS, state(1, has_backlog=True, buffered_bytes=1000)) == {}
+    assert wanted(LIMITS, state(1, has_backlog=True)) == {1: 1000}, "the limit is configured"
+
+
+def test_partitions_with_a_backlog_share_their_bytes():
+    mib = 1024 * 1024
+    limits = replace(LIMITS, partition_max_bytes=mib, max_bytes=64 * mib, backlog_max_bytes=4 * mib)
+    for count, each in ((1, 4), (2, 4), (4, 2), (8, 1)):
+        states = [state(2 * n, has_backlog=True) for n in range(count)]
+        assert set(wanted(limits, *states).values()) == {each * mib}
+
+
+def test_a_backlog_is_a_large_response_that_does_not_reach_the_end():
+    assert LIMITS.has_backlog(500, 10, 11)
+    assert not LIMITS.has_backlog(499, 10, 11)
+    assert not LIMITS.has_backlog(500, 11, 11)
+
+
+def test_the_plan_says_how_much_room_is_missing():
+    assert plan(state(0), state(1, paused=True)).missing_room == 0
+    assert plan(state(0), state(1, buffered_bytes=1000)).missing_room == 1, "any of its records"
+    full = [state(n, buffered_bytes=1200) for n in range(5)]
+    assert plan(*full, state(6)).missing_room == 1001, "fetch.max.bytes is exceeded by 1000"
+    paused = [state(n, buffered_bytes=1200, paused=True) for n in range(5)]
+    assert plan(*paused, state(6)).missing_room == 0

@@ -18,7 +18,7 @@ def target(offset, topic_id=ID):
 def established(targets):
     session = ConsumerFetchSession()
     session.select(targets)
-    session.answered(ErrorCode.NONE, 77)
+    session.on_response(ErrorCode.NONE, 77)
     return session
 
 
@@ -36,10 +36,10 @@ def test_then_only_what_changed_is_named():
     assert not request.forgotten
 
 
-def test_what_is_not_wanted_any_more_is_forgotten_and_can_come_back():
+def test_partitions_are_removed_from_the_session_and_added_again():
     session = established({A: target(5), B: target(0)})
     assert dict(session.select({A: target(5)}).forgotten) == {B: ID}
-    session.answered(ErrorCode.NONE, 77)
+    session.on_response(ErrorCode.NONE, 77)
     request = session.select({A: target(5), B: target(0)})
     assert (request.session_epoch, dict(request.targets)) == (2, {B: target(0)})
 
@@ -55,13 +55,13 @@ def test_a_broker_without_sessions_gets_full_requests():
     session = ConsumerFetchSession()
     for _ in range(3):
         assert session.select({A: target(5)}).session_epoch == 0
-        session.answered(ErrorCode.NONE, 0)
+        session.on_response(ErrorCode.NONE, 0)
 
 
 def test_errors_begin_a_new_session():
     session = established({A: target(5)})
     session.select({A: target(5)})
-    session.answered(ErrorCode.INVALID_FETCH_SESSION_EPOCH, 0)
+    session.on_response(ErrorCode.INVALID_FETCH_SESSION_EPOCH, 0)
     request = session.select({A: target(5)})
     # Epoch 0 with the old id: the broker drops that session for the new one.
     assert (request.session_id, request.session_epoch, dict(request.targets)) == (
@@ -69,7 +69,7 @@ def test_errors_begin_a_new_session():
         0,
         {A: target(5)},
     )
-    session.answered(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0)
+    session.on_response(ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0)
     assert (session.select({A: target(5)}).session_id, session.id) == (0, 0)
 
 
@@ -94,5 +94,5 @@ def test_names_and_ids_are_not_mixed():
 def test_epochs_wrap_to_one():
     session = established({A: target(5)})
     session._epoch = MAX_EPOCH
-    session.answered(ErrorCode.NONE, 77)
+    session.on_response(ErrorCode.NONE, 77)
     assert session.select({A: target(5)}).session_epoch == 1

@@ -64,6 +64,7 @@ class World:
             leader_of=lambda partition: (SimpleNamespace(id=1), 4),
             topics=topics,
             topic_names={ID: "t"},
+            generation=1,
         )
         self.subscription = SubscriptionState()
         self.subscription.assign([FIRST, SECOND])
@@ -158,6 +159,43 @@ async def test_no_request_without_room_until_records_are_taken(made):
     assert len(world.buffer.take(500)[FIRST]) == 1
     await world.requested(2)
     assert connection.offsets() == {0: 1}
+
+
+async def test_fetcher_says_below_which_bytes_it_has_room(made):
+    world = made(**{"fetch.max.bytes": 1000})
+    await world.requested(1)
+    assert world.fetcher.resume_below == 0, "it does not wait"
+    world.answer(data(0, 0, 700), data(1, 0, 2000))
+    await world.until(lambda: "data" in world.events)
+    assert world.fetcher.resume_below == 1000
+    world.buffer.take(1)
+    assert world.buffer.total_bytes > 1000, "the fetcher is not woken yet"
+    world.buffer.take(500)
+    await world.requested(2)
+    assert world.fetcher.resume_below == 0
+
+
+async def test_leader_is_looked_up_again_after_the_metadata_changed(made):
+    world = made()
+    await world.requested(1)
+    world.answer(data(0, 0, 10))
+    await world.requested(2)
+    world.metadata.leader_of = lambda partition: (SimpleNamespace(id=2), 4)
+    world.metadata.generation += 1
+    world.answer(data(0, 1, 10))
+    assert (await world.requested(1, node=2)).offsets() == {0: 2, 1: 0}
+
+
+@pytest.mark.parametrize(("end_offset", "asked"), [(9, 4 * 1024**2), (1, 1024**2)])
+async def test_more_is_fetched_after_a_response_that_the_limit_cut_off(made, end_offset, asked):
+    world = made()
+    await world.requested(1)
+    large = data(0, 0, 1_000_000)
+    large.high_watermark = end_offset
+    world.answer(large)
+    connection = await world.requested(2)
+    (topic,) = connection.requests[-1].topics
+    assert {item.partition: item.partition_max_bytes for item in topic.partitions} == {0: asked}
 
 
 async def test_response_of_an_earlier_position_is_dropped(made):

@@ -40,7 +40,7 @@ class Driver:
 
     def answer(self, epoch, *numbers, code=0, unchanged=False):
         assignment = Assignment([TopicPartitions(ID, list(numbers))] if numbers else [])
-        self.member.answered(
+        self.member.on_response(
             ConsumerGroupHeartbeatResponse(
                 error_code=code,
                 member_id="me",
@@ -145,7 +145,7 @@ def test_fenced_means_lost_then_anew(code):
     assert (request.member_epoch, request.member_id, owned(request)) == (0, "me", set())
 
 
-def test_after_an_error_everything_is_said_again():
+def test_after_an_error_everything_is_reported_again():
     driver = Driver()
     driver.joined(0)
     driver.tick()

@@ -28,7 +28,7 @@ def test_the_oldest_unfinished_record_is_the_limit():
     assert tracker.wait([TOPIC_PARTITION], 0)
 
 
-def test_what_was_committed_is_not_committed_again():
+def test_committed_offsets_are_not_committed_again():
     tracker = OffsetTracker()
     first, second = records(0, 1)
     tracker.begin(TOPIC_PARTITION, [first, second])

@@ -26,6 +26,13 @@ def test_defaults_are_kafkas():
     ]
 
 
+def test_a_configured_fetch_size_holds_for_a_backlog_too():
+    limits = parse().fetch_limits
+    assert limits.backlog_share(1) == 4 * limits.partition_max_bytes
+    for name in ("max.partition.fetch.bytes", "fetch.message.max.bytes"):
+        assert parse(**{name: 1000}).fetch_limits.backlog_share(1) == 1000
+
+
 def test_without_a_group_nothing_is_committed():
     settings = parse()
     assert settings.group is None

@@ -60,7 +60,7 @@ class Memory:
 def test_a_producer_that_waits():
     metrics, meters = client("producer"), ProducerMeters(CLOCK)
     add_producer_metrics(metrics, meters, Memory(), lambda: 0.0, lambda: 3)
-    meters.answered(0.01, 40)
+    meters.on_response(0.01, 40)
     meters.exhausted.record(1)
     meters.waited("bufferpool-wait", monotonic_ns() - 1_000_000)
     batch = ProducerBatch(TopicPartition("t", 0), 0, 0, Lock(), None)
@@ -80,7 +80,7 @@ def test_a_consumer_that_is_throttled_and_loses_partitions():
     add_fetch_metrics(metrics, fetches, lambda: 0)
     add_coordinator_metrics(metrics, members, lambda: 1)
     metrics.add(PartitionMetrics(metrics, subscription, committed_only=False))
-    fetches.answered(0.01, 40)
+    fetches.on_response(0.01, 40)
     members.failed_rebalances.record(1)
     members.called("lost", monotonic_ns() - 1_000_000)
     test = "test_moved_meters.py::test_a_consumer_that_is_throttled_and_loses_partitions"

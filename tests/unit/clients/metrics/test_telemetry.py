@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from barnabas.broker.metrics.otlp import decode_metrics
+from barnabas.broker.metrics.client_telemetry import decode_metrics
 from barnabas.clients.metrics import telemetry
 from barnabas.clients.metrics.client_metrics import ClientMetrics, MetricsSettings
 from barnabas.clients.metrics.telemetry import TelemetryPush, encode_metrics
@@ -45,7 +45,7 @@ def test_encoding_is_decoded_by_the_broker():
 
 
 class Broker:
-    """A connection whose broker answers with the given subscription and errors."""
+    """A connection whose broker returns the given subscription and errors."""
 
     def __init__(self, prefixes=("",), codecs=(), errors=(), delta=False, serves=True):
         self.versions = {ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: (0, 0)} if serves else {}

@@ -75,7 +75,7 @@ def test_a_batch_that_is_ready_wakes_the_sender_at_once(make, reason):
 
 
 @pytest.mark.parametrize("reason", ["full", "urgent", "flush", "memory"])
-def test_what_ends_a_linger(make, reason):
+def test_a_batch_is_ready_before_linger_ms_has_passed(make, reason):
     accumulator = make(linger_ms=10_000, batch_size=200, buffer_memory=500)
     send(accumulator)
     batch = heads(accumulator)[TOPIC_PARTITION]
@@ -161,7 +161,7 @@ def test_waiters_for_memory_are_served_in_order():
     assert memory.available == 0
 
 
-def test_who_gives_up_waiting_says_whether_it_was_served():
+def test_cancelling_a_reservation_returns_whether_it_was_granted():
     memory = BufferMemory(10)
 
     granted = threading.Event().set
@@ -206,6 +206,44 @@ def test_a_batch_grows_while_it_cannot_be_sent(make):
         accumulator.discard(waiting)
         accumulator.finished(waiting)
     assert accumulator.memory.available == accumulator.memory.total_bytes
+
+
+def grown_and_drained(accumulator):
+    """Sends a batch that was enlarged to 64 KB and filled; returns it."""
+    send(accumulator, b"x" * 15_000)
+    assert enlarge(accumulator, b"x" * 30_000)
+    return accumulator.drain(TOPIC_PARTITION)
+
+
+def test_a_new_batch_gets_the_size_of_the_last_one_while_that_is_in_flight(make):
+    accumulator = make()
+    first = grown_and_drained(accumulator)
+    assert accumulator.try_reserve(TOPIC_PARTITION, 100) == first.reserved_bytes == 4 * 16_384
+    appender = accumulator.topic("t", 2, 0)
+    accumulator.append_to_new(appender, TOPIC_PARTITION, (None, b"v", [], 5), 4 * 16_384)
+    assert appender.try_send(None, b"x" * 50_000, (), 0, 5) is not None, "it is not enlarged again"
+    second = accumulator.drain(TOPIC_PARTITION)
+    accumulator.finished(first)
+    accumulator.finished(second)
+    assert accumulator.memory.available == accumulator.memory.total_bytes
+    assert accumulator.try_reserve(TOPIC_PARTITION, 100) == 16_384, "nothing is in flight"
+
+
+@pytest.mark.parametrize("reason", ["memory is short", "another partition", "not filled"])
+def test_a_new_batch_has_the_ordinary_size(make, reason):
+    accumulator = make()
+    grown_and_drained(accumulator)
+    if reason == "memory is short":
+        accumulator.memory.try_reserve(accumulator.memory.available - 20_000)
+    elif reason == "not filled":
+        size = accumulator.try_reserve(TOPIC_PARTITION, 100)
+        record = (None, b"v", [], 5)
+        accumulator.append_to_new(accumulator.topic("t", 2, 0), TOPIC_PARTITION, record, size)
+        accumulator.drain(TOPIC_PARTITION)
+    number = 1 if reason == "another partition" else 0
+    assert accumulator.try_reserve(TopicPartition("t", number), 100) == 16_384
+    accumulator.memory.try_reserve(accumulator.memory.available)
+    assert accumulator.try_reserve(TOPIC_PARTITION, 100) == 0
 
 
 def test_a_batch_that_is_drained_grows_no_more(make):

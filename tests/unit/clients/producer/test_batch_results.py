@@ -1,17 +1,20 @@
 """What each answer means for a batch."""
 
 import threading
+from unittest.mock import Mock
 
 import pytest
 
 from barnabas.clients.producer.batch import SEQUENCES, ProducerBatch, build, seal, split
 from barnabas.clients.producer.batch_results import (
     BatchAction,
+    BatchResults,
     ResponseContext,
     action_for,
     builder_of,
 )
 from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import crc_ok, parse_header
 from barnabas.records.reader import iter_raw
@@ -101,3 +104,22 @@ def test_the_parts_of_a_batch_without_sequence_have_none(settings_of):
     builder = builder_of(settings_of())
     build(whole, builder)
     assert not any(part.has_sequence for part in split(whole, builder, None))
+
+
+def test_delayed_records_are_logged_with_the_cause_and_not_at_every_try(settings_of, clock, caplog):
+    results = BatchResults(settings_of(), Mock(), Mock(), clock, Mock())
+    delayed = ProducerBatch(TopicPartition("t", 0), 500, clock.time, threading.Lock(), None)
+    delayed.attempts = 1
+    cause = BrokerError(ErrorCode.KAFKA_STORAGE_ERROR, "t-0: the disk is full")
+
+    results.retry_or_fail(delayed, cause)
+    assert not caplog.messages, "a short election is routine"
+
+    for _ in range(10):
+        clock.time += 1_000
+        results.retry_or_fail(delayed, cause)
+    (line,) = caplog.messages
+    assert line == (
+        "records for t-0 are not delivered after 5 s: KAFKA_STORAGE_ERROR: t-0: the disk is full;"
+        " the producer keeps trying until delivery.timeout.ms"
+    )

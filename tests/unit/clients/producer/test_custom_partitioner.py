@@ -46,7 +46,7 @@ def test_object_class_and_path_are_accepted_and_configured(given, monkeypatch):
         ("json.dumps", "the class has no method partition"),
     ],
 )
-def test_a_wrong_name_is_refused_with_its_cause(given, text):
+def test_a_wrong_name_is_rejected_with_its_cause(given, text):
     with pytest.raises(ConfigError, match=text):
         ProducerSettings.parse({**CONFIG, "partitioner.class": given})
 

@@ -28,7 +28,7 @@ def greet(identity, topic_partition=ONE):
     """One batch stored, as every partition begins."""
     first = batch(0, topic_partition)
     identity.sending(first)
-    identity.answered(first)
+    identity.on_response(first)
     identity.stored(first)
 
 
@@ -62,7 +62,7 @@ def test_a_retry_keeps_its_sequence(identity):
     first, second = batch(3), batch(2)
     identity.sending(first)
     identity.sending(second)
-    identity.answered(first)
+    identity.on_response(first)
     identity.sending(first)
     assert numbers(first) == (77, 0, 0)
 
@@ -80,10 +80,10 @@ def test_after_a_bump_the_old_epoch_drains_before_the_new_begins(identity):
     failed, behind = batch(3), batch(2)
     identity.sending(failed)
     identity.sending(behind)
-    identity.answered(failed)
+    identity.on_response(failed)
     assert identity.bump_epoch()
     assert not identity.may_send(ONE)
-    identity.answered(behind)
+    identity.on_response(behind)
     assert identity.may_send(ONE)
     identity.sending(behind)
     assert numbers(behind) == (77, 1, 0)
@@ -95,7 +95,7 @@ def test_a_batch_is_next_when_nothing_earlier_is_open(identity):
     identity.sending(second)
     assert identity.is_next(first, [first, second])
     assert not identity.is_next(second, [first, second])
-    identity.answered(first)
+    identity.on_response(first)
     assert not identity.is_next(second, [first, second])
     assert identity.is_next(second, [second])
 
@@ -120,14 +120,14 @@ def test_one_request_in_flight_keeps_order_without_idempotence():
     assert not identity.may_send(ONE)
 
 
-def test_what_was_sent_behind_a_failed_batch_has_another_turn(identity):
+def test_batches_in_flight_behind_a_failed_batch_are_sent_again(identity):
     greet(identity)
     failed, behind = batch(), batch()
     identity.sending(failed)
     identity.sending(behind)
-    identity.answered(failed)
+    identity.on_response(failed)
     identity.bump_epoch()
-    identity.answered(behind)
+    identity.on_response(behind)
     assert not identity.is_next(behind, [behind])
     identity.sending(behind)
     assert numbers(behind) == (77, 1, 0)
@@ -143,10 +143,10 @@ def test_a_leader_remembers_the_oldest_batch_in_flight(identity):
         assert identity.may_send(ONE)
         later = batch()
         identity.sending(later)
-        identity.answered(later)
+        identity.on_response(later)
         identity.stored(later)
     assert not identity.may_send(ONE)
-    identity.answered(oldest)
+    identity.on_response(oldest)
     identity.stored(oldest)
     assert identity.may_send(ONE)
 
@@ -162,8 +162,8 @@ def test_a_batch_before_a_stored_one_is_stored(identity):
     assert not identity.is_known_as_stored(second)
     identity.bump_epoch()
     third = batch()
-    identity.answered(first)
-    identity.answered(second)
+    identity.on_response(first)
+    identity.on_response(second)
     identity.sending(third)
     assert not identity.is_known_as_stored(first)
 

@@ -7,9 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from barnabas.clients.producer._send_hot import TopicAppender
-from barnabas.clients.producer.partitioners import PartitionChooser, check_partition
+from barnabas.clients.producer.partitioners import (
+    STICKY_BATCHES,
+    STICKY_BATCHES_OF_MANY,
+    PartitionChooser,
+    check_partition,
+)
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
+from barnabas.records._append_hot import RecordAppender
 
 
 @pytest.fixture
@@ -57,6 +63,56 @@ def test_records_without_a_key_stay_until_a_batch_is_full(choose, topic):
     runs = [found[start : start + 10] for start in range(0, len(found), 10)]
     assert all(len(set(run)) == 1 for run in runs)
     assert set(found) == {0, 1, 2, 3}
+
+
+def choices(chooser, *, sent, unsent):
+    """Returns the choices after so many bytes for partition 2, in a sent and in an open batch."""
+    found = set()
+    for _ in range(50):
+        topic = TopicAppender(4, True)
+        topic.stick_to(2)
+        if sent:
+            add_batch(topic, 2, sent)
+        batch = SimpleNamespace(
+            partition=TopicPartition("t", 2), appender=SimpleNamespace(size=unsent)
+        )
+        topic.open(batch, 1000)
+        found.add(chooser.choose("t", None, b"v", 100, topic))
+    return found
+
+
+def test_a_full_batch_that_is_still_open_keeps_the_records_without_a_key(choose):
+    size = 16_384
+    every = {0, 1, 2, 3}
+    assert choices(choose(), sent=0, unsent=2 * size) == {2}
+    assert choices(choose(), sent=size, unsent=100) == every, "a batch of this size was sent"
+    assert choices(choose(), sent=0, unsent=STICKY_BATCHES * size) == every, "too many bytes"
+    assert choices(choose(batch_size=size), sent=0, unsent=2 * size) == every, "configured"
+
+
+@pytest.mark.parametrize(
+    ("count", "batches"),
+    [(2, STICKY_BATCHES), (49, STICKY_BATCHES), (50, STICKY_BATCHES_OF_MANY)],
+)
+def test_more_records_stay_on_a_partition_if_there_are_many(choose, count, batches):
+    topic = TopicAppender(count, True)
+    chosen = choose().next_sticky("t", topic)
+    appender = RecordAppender(1024)
+    batch = SimpleNamespace(partition=TopicPartition("t", chosen), appender=appender)
+    topic.open(batch, 10**6)
+    sent = 0
+    while topic.try_send(None, bytes(1000), (), None, 5) is not None:
+        sent += 1000
+    assert sent == pytest.approx(batches * 16_384, rel=0.02)
+
+
+def test_all_records_stay_on_the_only_partition(choose):
+    topic = TopicAppender(1, True)
+    assert choose().next_sticky("t", topic) == 0
+    appender = RecordAppender(1024)
+    topic.open(SimpleNamespace(partition=TopicPartition("t", 0), appender=appender), 10**6)
+    for _ in range(900):
+        assert topic.try_send(None, bytes(1000), (), None, 5) is not None
 
 
 def test_a_record_larger_than_a_batch_has_its_partition(choose, topic):

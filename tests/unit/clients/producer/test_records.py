@@ -14,6 +14,7 @@ WANTED = r"headers must be pairs of a name and bytes or str, such as \[\('source
         ({"a": 1}, r"\('a', 1\)"),
         ([("a", 1)], r"\('a', 1\)"),
         ([("a", b"1"), "b"], "'b'"),
+        (["ab"], "'ab'"),
         ([(1, b"1")], r"\(1, b'1'\)"),
         ("a=1", "'a=1'"),
         (7, "7"),
@@ -31,7 +32,7 @@ def test_a_topic_that_is_no_name(topic):
 
 
 @pytest.mark.parametrize("headers", [(), [("a", b"1"), ("b", None)], {"a": b"1"}, [("a", "1")]])
-def test_what_is_right_is_not_blamed(headers):
+def test_valid_arguments_raise_no_error(headers):
     """Passes when `explain_mistake` raises no error for valid arguments."""
     explain_mistake("orders", headers)
 
@@ -56,3 +57,8 @@ def test_a_timestamp_is_not_negative():
     assert as_timestamp(0) == 0
     with pytest.raises(LocalError, match="-1"):
         as_timestamp(-1)
+
+
+def test_a_text_of_two_letters_is_no_header():
+    with pytest.raises(TypeError, match="a header is a pair of a name and bytes, not 'ab'"):
+        as_headers(["ab"])

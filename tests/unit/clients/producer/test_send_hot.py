@@ -99,6 +99,17 @@ def test_keys_go_by_their_hash_and_no_key_to_the_sticky_partition(appender, hot)
     assert appender.partition_for(None) == appender.sticky == 2
 
 
+def test_sticky_partition_takes_records_without_a_key_up_to_its_limit(appender, hot):
+    appender.stick_to(0, 50)
+    assert appender.try_send(None, b"v" * 60, (), None, 5) is not None
+    assert appender.try_send(None, b"v", (), None, 5) is None, "another partition is to be chosen"
+    assert appender.try_send(None, b"v", (), 0, 5) is not None, "the application chose it"
+    key = next(b"%d" % n for n in range(99) if appender.partition_for(b"%d" % n) == 0)
+    assert appender.try_send(key, b"v", (), None, 5) is not None, "the key chose it"
+    appender.stick_to(0, 20)  # bytes from now on
+    assert appender.try_send(None, b"v", (), None, 5) is not None
+
+
 def test_hashing_can_be_switched_off(hot):
     appender = hot.TopicAppender(3, False)
     appender.stick_to(1)
@@ -155,7 +166,7 @@ def test_headers_are_taken_as_the_application_gave_them(appender, container):
     assert headers == container(text), "the list of the application is not changed"
 
 
-@pytest.mark.parametrize("headers", [[(b"a", b"1")], [("a", 1)], [("a",)], [7]])
+@pytest.mark.parametrize("headers", [[(b"a", b"1")], [("a", 1)], [("a",)], [7], ["ab"]])
 def test_wrong_headers_append_nothing(appender, headers):
     with pytest.raises((TypeError, ValueError, AttributeError)):
         appender.try_send(None, b"v", headers, 0, 1)

@@ -38,7 +38,7 @@ def test_idempotence_goes_off_by_itself_where_it_cannot_be(settings_of, config):
         ({"lingerms": 1}, "did you mean 'linger.ms'"),
     ],
 )
-def test_contradictions_are_refused_by_name(settings_of, config, message):
+def test_contradictions_are_rejected_by_name(settings_of, config, message):
     with pytest.raises(ConfigError, match=message):
         settings_of(**config)
 

@@ -89,6 +89,30 @@ def test_brokers_that_accept_nothing_are_avoided(world):
     assert appender.available == (0, 1)
 
 
+def test_a_new_topic_does_not_visit_the_partitions_of_the_others(world, monkeypatch):
+    client, _, topics = world
+    for name in "abc":
+        client.tell(1, 2, topic=name)
+        topics.appender(name, 0)
+    topics.sync()
+    visited = []
+    monkeypatch.setattr(topics, "_takes", lambda info, _: bool(visited.append(info.name)))
+    client.tell(2, 2, topic="b")
+    topics.sync()
+    assert set(visited) == {"b"}
+
+
+def test_a_leader_hint_is_applied(world):
+    client, _, topics = world
+    client.tell(1, 9)
+    appender = topics.appender("t", 0)
+    topics.sync()
+    assert appender.available == (0,), "broker 9 is unknown"
+    client.metadata.move_leader(TopicPartition("t", 1), 2, 1)
+    topics.sync()
+    assert appender.available == (0, 1)
+
+
 def test_a_topic_without_partitions_keeps_those_it_had(world):
     client, _, topics = world
     client.tell(1, 1)

@@ -1,4 +1,4 @@
-"""What each request gets in each state of a classic group."""
+"""The reply to each request in each state of a classic group."""
 
 import pytest
 from support.groups.driver import GroupDriver
@@ -126,7 +126,7 @@ def test_request_in_state(request_name, state, expected):
 
 @pytest.mark.parametrize("state", list(STATES)[1:])
 def test_silence_leads_out_of_every_state(state):
-    """KAFKA-12890: with nobody speaking, the group ends up empty and every request answered."""
+    """KAFKA-12890: without requests the group becomes empty; parked requests get a reply."""
     driver, *_ = STATES[state]()
     driver.advance(10 * 60_000)
     assert driver.state() == "Empty"

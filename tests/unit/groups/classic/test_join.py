@@ -55,7 +55,7 @@ def test_unknown_group_with_member_id():
     assert answer.code is E.UNKNOWN_MEMBER_ID
 
 
-def test_refused_first_member_leaves_no_group_behind():
+def test_rejected_first_member_leaves_no_group_behind():
     driver = GroupDriver()
     assert driver.join(protocol_type="").code is E.INCONSISTENT_GROUP_PROTOCOL
     assert driver.shard.list_groups() == []
@@ -105,7 +105,7 @@ def test_protocol_with_most_votes_among_common_ones():
     assert {join.reply.protocol_name for join in joins} == {"b"}
 
 
-def test_member_without_a_common_protocol_is_refused():
+def test_member_without_a_common_protocol_is_rejected():
     driver = GroupDriver()
     driver.stable_group(1)
     answer = driver.join(known=False, protocols=protocols("other"))
@@ -173,7 +173,7 @@ def test_the_default_size_is_limited():
 
 
 def test_the_bytes_of_a_group_are_limited():
-    """What its members' protocols take is bounded, and given back when members leave."""
+    """The memory of the members' protocols is limited, and freed when members leave."""
     large = (Protocol("range", bytes(50_000)),)
     driver = GroupDriver(GroupConfig(initial_rebalance_delay_ms=0, max_bytes=120_000))
     first = driver.join(known=False, protocols=large)

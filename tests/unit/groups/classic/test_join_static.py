@@ -50,7 +50,7 @@ def test_replaced_member_is_fenced_everywhere():
 
 
 def test_new_id_survives_the_coordinator():
-    """KAFKA-10284: stored before it was told."""
+    """KAFKA-10284: stored before it was sent."""
     driver = GroupDriver()
     _, b = static_group(driver)
     new_b = driver.join(instance="b").reply.member_id
@@ -77,7 +77,7 @@ def test_failed_append_keeps_the_old_member():
 
 @pytest.mark.parametrize(("can_skip", "leader", "members"), [(True, "new", 2), (False, "old", 0)])
 def test_returning_leader_does_not_assign_again(can_skip, leader, members):
-    """KIP-814; older clients are told the old leader's name, so they stay followers."""
+    """KIP-814; older clients get the old leader's id, so they stay followers."""
     driver = GroupDriver()
     a, _ = static_group(driver)
     back = driver.join(instance="a", can_skip_assignment=can_skip).reply

@@ -3,7 +3,7 @@
 import pytest
 from support.groups.driver import GroupDriver, image, owned_of, subscription
 
-from barnabas.groups.embedded_protocol import decode_assignment, encode_assignment
+from barnabas.groups.classic.group import decode_assignment, encode_assignment
 from barnabas.groups.requests import LeavingMember, Protocol
 from barnabas.groups.step import GroupConfig, TimerKind
 from barnabas.model.error_codes import ErrorCode as E
@@ -307,7 +307,7 @@ def test_classic_member_is_told_to_rejoin_at_sync_too():
         (lambda d: d.join("x", protocols=(Protocol("r", b""),)), E.INCONSISTENT_GROUP_PROTOCOL),
     ],
 )
-def test_refusals(send, code):
+def test_rejections(send, code):
     driver = GroupDriver()
     mixed(driver)
     assert send(driver).code is code
@@ -320,7 +320,7 @@ def test_unreadable_subscription_of_a_first_classic_member():
     assert answer.code is E.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_full_group_refuses_classic_members():
+def test_full_group_rejects_classic_members():
     driver = GroupDriver(GroupConfig(consumer_max_size=1))
     driver.consumer_heartbeat("new")
     answer = driver.join("old", protocols=consumer_protocols("t"))

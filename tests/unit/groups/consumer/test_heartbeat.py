@@ -6,7 +6,7 @@ from barnabas.model.error_codes import ErrorCode as E
 
 
 def two_members(driver):
-    """a and b have reconciled to two partitions of t each; gives what they own, and the epoch."""
+    """Members a and b own two partitions of t each; returns their partitions and the epoch."""
     driver.consumer_heartbeat("a")
     driver.consumer_heartbeat("b")
     a = owned_of(driver.consumer_heartbeat("a", 1).reply)

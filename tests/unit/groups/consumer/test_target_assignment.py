@@ -106,7 +106,7 @@ def test_uniform_stays_balanced_and_sticky(topics, members, changes):
 
 
 def _check_balanced(group, result):
-    """Nobody could give a partition to a subscriber and both be closer to equal."""
+    """No move of one partition between two subscribers would make them more equal."""
     load = {name: len(flat(mine)) for name, mine in result.items()}
     for giver, mine in result.items():
         for topic in mine:
@@ -120,7 +120,7 @@ def _check_balanced(group, result):
     after=st.integers(1, 8),
 )
 def test_uniform_moves_no_more_than_it_must(count, before, after):
-    """With one subscription: a member that stays loses only what is above its share."""
+    """With one subscription: a remaining member loses only partitions above its share."""
     assign = ASSIGNORS["uniform"]
     first = assign(spec({T: count}, **{f"m{i}": {T} for i in range(before)}))
     members = {

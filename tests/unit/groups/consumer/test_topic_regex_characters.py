@@ -61,6 +61,6 @@ def test_escapes(text, chars):
         ("abc", "ends too early"),
     ],
 )
-def test_refused(text, why):
+def test_rejected(text, why):
     with pytest.raises(BrokerError, match=why):
         topic_regex.char_class(RegexCursor(text))

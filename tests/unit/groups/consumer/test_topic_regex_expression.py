@@ -71,7 +71,7 @@ def test_does_not_match(pattern, text):
 ".strip("\n"), r"\p{L}", "[[:what:]]", "[b-a]", "a{3,2}", "a{1001}", "(a{100}){100}",
      "x" * 1001, "(" * 200 + ")" * 200, r"\x{110000}"],
 )  # fmt: skip
-def test_refused(pattern):
+def test_rejected(pattern):
     with pytest.raises(BrokerError) as caught:
         compile_topic_regex(pattern)
     assert caught.value.code is ErrorCode.INVALID_REGULAR_EXPRESSION

@@ -34,7 +34,7 @@ def test_inferred_or_given():
         ({"value_format": "xml"}, "value.format='xml': must be one of: raw, string, json"),
         ({"value_schema": "id long"}, "value.schema: value.format=raw has no schema"),
         ({"key_format": "csv"}, "key.format=csv needs key.schema"),
-        ({"value_format": "avro", "value_schema": "{"}, "value.schema='{': is no JSON"),
+        ({"value_format": "avro", "value_schema": "{"}, "value.schema='{': is not JSON"),
         ({"value_format": "avro", "value_schema": '{"type":"record"}'}, "value.schema=.*"),
         ({"value_format": "json", "value_schema": "id"}, "value.schema='id': type 'nothing'"),
         ({"on_decode_error": "skip"}, "on.decode.error='skip': must be one of: fail, null, dlq"),

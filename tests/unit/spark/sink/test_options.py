@@ -12,7 +12,7 @@ WRONG = [
     ({"topic": " "}, "topic="),
     ({"deliveryGuarantee": "x"}, "deliveryGuarantee="),
     ({"includeHeaders": "x"}, "includeHeaders="),
-    ({"queryId": "x"}, "'queryId' and 'batchId' go together"),
+    ({"queryId": "x"}, "'queryId' and 'batchId' must be set together"),
     ({"queryId": "x", "batchId": "-1"}, "batchId="),
     (
         {"queryId": "x", "batchId": "1", "deliveryGuarantee": "at-least-once"},
@@ -60,6 +60,6 @@ def test_a_streaming_query_has_its_own_name():
         SinkOptions.parse({"topic": "t"}, streaming=True)
 
 
-def test_every_option_is_refused_when_malformed():
+def test_every_option_is_rejected_when_malformed():
     assert {*SINK_OPTIONS} - {name for options, _ in WRONG for name in options} == ANY_TEXT
     assert parse(timestampColumn="when").timestamp_column == "when"

@@ -15,7 +15,7 @@ IDS = {"a": Uuid(b"1" * 16)}
 
 
 class FakeAdmin:
-    """Keeps what is committed; refuses everything while `error` is set."""
+    """Stores committed offsets; rejects every commit while `error` is set."""
 
     committed: dict
     error: BrokerError | None

@@ -8,8 +8,8 @@ from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.spark.formats.decoding import FORMAT_OPTIONS
 from barnabas.spark.source.offsets import (
+    CommittedOffsets,
     EarliestOffsets,
-    GroupOffsets,
     LatestOffsets,
     SpecificOffsets,
     TimestampOffsets,
@@ -124,7 +124,7 @@ def test_positions():
     given = parse(startingOffsets='{"a":{"0":23,"1":-2}}').starting
     assert given == SpecificOffsets({A0: 23, A1: -2})
     assert parse(endingOffsets='{"a":{"0":-1}}').ending == SpecificOffsets({A0: -1})
-    assert parse(streaming=True, startingOffsets="group:g1").starting == GroupOffsets("g1")
+    assert parse(streaming=True, startingOffsets="group:g1").starting == CommittedOffsets("g1")
 
 
 def test_timestamps_take_precedence_over_offsets():
@@ -198,7 +198,7 @@ def test_needed_and_batch_only():
             SourceOptions.parse({**BASE, name: "latest"}, streaming=True)
 
 
-def test_every_option_has_one_spelling_and_is_refused_when_malformed():
+def test_every_option_has_one_spelling_and_is_rejected_when_malformed():
     assert len({name.lower() for name in SOURCE_OPTIONS}) == len(SOURCE_OPTIONS)
     refused = {name for options, _ in WRONG for name in options}
     elsewhere = {"assign", *FORMAT_OPTIONS}

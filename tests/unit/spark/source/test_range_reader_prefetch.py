@@ -19,7 +19,7 @@ def batch_at(offset, count=3):
 
 
 class Log:
-    """Three records per fetch; tells what it was asked for, and fails on demand."""
+    """Returns three records per fetch, records the requests, and fails on demand."""
 
     def __init__(self, end=9, fails_at=None):
         self.asked = []

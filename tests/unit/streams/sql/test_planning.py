@@ -12,7 +12,7 @@ from barnabas.streams.sql.translation.plan import plan_query
 
 
 def made(text, **kinds):
-    """The relation and the plan; every column a string unless told otherwise."""
+    """The relation and the plan; columns are strings by default."""
     statement = parse_statement(text)
     plan = plan_query(statement.query, relations())
     names = [name for name, _ in plan.all_columns]

@@ -97,7 +97,7 @@ def test_values_with_a_schema_id_are_read_only():
         ("", {"value_format": "avro"}, "the columns are missing"),
     ],
 )
-def test_refusals(columns, properties, reason):
+def test_rejections(columns, properties, reason):
     with pytest.raises(SqlError, match=reason):
         relation(columns, **properties)
 

@@ -67,6 +67,6 @@ def test_latest_by_offset_goes_by_the_views_columns():
         ),
     ],
 )
-def test_refusals(text, reason):
+def test_rejections(text, reason):
     with pytest.raises(SqlError, match=reason):
         text_of(text)

@@ -116,14 +116,14 @@ def authorize_find_coordinator(
         return serve(ctx, request)
     resource_type, code = kind
 
-    def may_ask(key: str) -> bool:
+    def may_find(key: str) -> bool:
         return access.may(Operation.DESCRIBE, Resource(resource_type, key))
 
     if ctx.version < _BATCHED_FIND_FROM:
-        if may_ask(request.key):
+        if may_find(request.key):
             return serve(ctx, request)
         return FindCoordinatorResponse(0, code, code.explanation, -1, "", -1)
-    request.coordinator_keys, denied = split(request.coordinator_keys, may_ask)
+    request.coordinator_keys, denied = split(request.coordinator_keys, may_find)
 
     def amend(response: FindCoordinatorResponse) -> FindCoordinatorResponse:
         response.coordinators += [

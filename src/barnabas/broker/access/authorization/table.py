@@ -1,18 +1,17 @@
 """The authorization rule of every API, and the handlers behind their rules."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from barnabas.broker.access.access import Access, AuthorizationRule, anybody
+from barnabas.broker.access.access import Access, AuthorizationRule, Authorizers, anybody
 from barnabas.broker.access.authorization import (
     cluster,
     groups,
     topics,
     transactions,
 )
-from barnabas.broker.access.authorizer_config import Authorizers
 from barnabas.broker.handler import Handle, Handler, RequestContext, Result
 from barnabas.model.errors import LocalError
+from barnabas.net.server_connection import ServerConnection
 from barnabas.wire.api_keys import ApiKey
 
 RULES: dict[ApiKey, AuthorizationRule] = {
@@ -87,11 +86,15 @@ RULES: dict[ApiKey, AuthorizationRule] = {
 def authorized(handlers: Iterable[Handler], authorizers: Authorizers) -> list[Handler]:
     """Returns the handlers behind their rules; raises LocalError for an API without a rule."""
     found = []
+
+    def allows_all(connection: ServerConnection) -> bool:
+        return authorizers.of(connection.listener_name) is None
+
     for handler in handlers:
         rule = RULES.get(handler.api)
         if rule is None:
             raise LocalError(f"{handler.api.name} has no authorization rule")
-        found.append(replace(handler, handle=_behind(rule, handler, authorizers)))
+        found.append(handler.wrapped(_behind(rule, handler, authorizers), allows_all))
     return found
 
 

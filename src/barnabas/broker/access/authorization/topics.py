@@ -51,12 +51,12 @@ _IDS_FROM = 13
 
 def topic_by_topic(
     operation: Operation,
-    refused: Callable[[Any], Any],
+    refused: Callable[[Any], object],
     *,
     name: str = "name",
     answered: str = "topics",
 ) -> AuthorizationRule:
-    """For requests with `topics`, whose response has one entry per topic in `answered`."""
+    """For requests with `topics`; the list `answered` of the response has one entry per topic."""
 
     def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
         allowed = access.topics(operation, [getattr(item, name) for item in request.topics])
@@ -64,7 +64,7 @@ def topic_by_topic(
         if denied:
             request.topics = kept
 
-            def add_refusals(response: Any) -> Any:
+            def add_refusals(response: object) -> Any:
                 getattr(response, answered).extend(refused(item) for item in denied)
                 return response
 
@@ -171,10 +171,10 @@ def _may_write(access: Access, ctx: RequestContext, topic: TopicProduceData) -> 
 
 
 def _refused(topic: TopicProduceData, code: ErrorCode) -> TopicProduceResponse:
-    answers = [
+    responses = [
         PartitionProduceResponse(data.index, code, -1, -1, -1) for data in topic.partition_data
     ]
-    return TopicProduceResponse(topic.name, topic.topic_id, answers)
+    return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
 
 def _close_unless_answered(request: ProduceRequest, code: ErrorCode) -> None:

@@ -101,8 +101,8 @@ def authorize_end_txn(
 def authorize_describe_transactions(
     access: Access, ctx: RequestContext, request: DescribeTransactionsRequest, serve: Handle
 ) -> Result:
-    asked = request.transactional_ids
-    allowed = [name for name in asked if access.transactional_id(Operation.DESCRIBE, name)]
+    requested = request.transactional_ids
+    allowed = [name for name in requested if access.transactional_id(Operation.DESCRIBE, name)]
     request.transactional_ids = allowed
 
     def amend(response: DescribeTransactionsResponse) -> DescribeTransactionsResponse:
@@ -111,7 +111,7 @@ def authorize_describe_transactions(
                 item for item in state.topics if access.topic(Operation.DESCRIBE, item.topic)
             ]
         response.transaction_states += [
-            TransactionState(_DENIED, name) for name in asked if name not in allowed
+            TransactionState(_DENIED, name) for name in requested if name not in allowed
         ]
         return response
 

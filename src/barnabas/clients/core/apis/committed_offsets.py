@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from barnabas.clients.core.apis.common import by_topic, raise_for
-from barnabas.model.errors import ProtocolError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.errors import ProtocolError, raise_for
+from barnabas.model.ids import TopicPartition, by_topic
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -135,7 +134,9 @@ def read_offset_fetch(response: OffsetFetchResponse) -> CommittedOffsets:
             topic_partition = TopicPartition(topic.name, item.partition_index)
             raise_for(item.error_code, f"committed offset of {topic_partition}")
             if item.committed_offset < -1:
-                raise ProtocolError(f"{topic_partition}: committed offset {item.committed_offset}")
+                raise ProtocolError(
+                    f"{topic_partition}: invalid committed offset {item.committed_offset}"
+                )
             found[topic_partition] = (
                 None
                 if item.committed_offset < 0

@@ -28,8 +28,7 @@ _unpack_last_delta = Struct(">i").unpack_from
 _LAST_DELTA_OFFSET = 23
 
 
-@dataclass(frozen=True, slots=True)
-class FetchTarget:
+class FetchTarget(NamedTuple):
     """One partition of a request. `leader_epoch` is the one that the client has from metadata."""
 
     topic_id: Uuid

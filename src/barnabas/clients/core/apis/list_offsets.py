@@ -1,13 +1,15 @@
-"""ListOffsets: the offset at a timestamp, at the start or at the end of a partition."""
+"""Offsets of a partition by timestamp (ListOffsets) and by leader epoch (OffsetForLeaderEpoch).
+
+The end offset of a leader epoch shows whether the log was truncated below a position (KIP-320).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from barnabas.clients.core.apis.common import CONSUMER_REPLICA_ID, by_topic, error_for
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
-from barnabas.model.ids import TopicPartition
+from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError, error_for
+from barnabas.model.ids import TopicPartition, by_topic
 from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, IsolationLevel
 from barnabas.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -15,6 +17,15 @@ from barnabas.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from barnabas.wire.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+
+CONSUMER_REPLICA_ID = -1
+"""Replica id of a request that a client sends; brokers send their own id."""
 
 
 class OffsetQuery(NamedTuple):
@@ -112,4 +123,59 @@ def _checked(
     always_exists = timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP)
     if found.offset < (0 if always_exists else -1):
         return ProtocolError(f"{topic_partition}: the response has the offset {found.offset}")
+    return found
+
+
+class EpochQuery(NamedTuple):
+    """The epoch of a consumer's position, and the leader epoch that it has from metadata."""
+
+    position_epoch: int
+    leader_epoch: int
+
+
+class EpochEnd(NamedTuple):
+    """The largest epoch at or below the requested one, and its end offset; -1 if unknown."""
+
+    leader_epoch: int
+    end_offset: int
+
+
+def offset_for_leader_epoch_request(
+    queries: Mapping[TopicPartition, EpochQuery],
+) -> OffsetForLeaderEpochRequest:
+    """Builds the request; topics and partitions have the order of `queries`."""
+    return OffsetForLeaderEpochRequest(
+        replica_id=CONSUMER_REPLICA_ID,
+        topics=[
+            OffsetForLeaderTopic(
+                topic=topic,
+                partitions=[
+                    _epoch_partition(number, queries[TopicPartition(topic, number)])
+                    for number in numbers
+                ],
+            )
+            for topic, numbers in by_topic(queries).items()
+        ],
+    )
+
+
+def _epoch_partition(number: int, query: EpochQuery) -> OffsetForLeaderPartition:
+    return OffsetForLeaderPartition(
+        partition=number,
+        current_leader_epoch=query.leader_epoch,
+        leader_epoch=query.position_epoch,
+    )
+
+
+def read_offset_for_leader_epoch(
+    response: OffsetForLeaderEpochResponse,
+) -> dict[TopicPartition, EpochEnd | BrokerError]:
+    """Returns the end of the epoch or the error of each partition of the response."""
+    found: dict[TopicPartition, EpochEnd | BrokerError] = {}
+    for topic in response.topics:
+        for item in topic.partitions:
+            topic_partition = TopicPartition(topic.topic, item.partition)
+            found[topic_partition] = error_for(
+                item.error_code, f"epochs of {topic_partition}"
+            ) or EpochEnd(item.leader_epoch, item.end_offset)
     return found

@@ -19,11 +19,11 @@ from barnabas.console.services.records.decoding import (
     Decoded,
     DecodedRecord,
     RecordDecoder,
-    encode_bytes,
     hex_dump,
     visible,
 )
 from barnabas.console.services.records.log_entries import LogEntry
+from barnabas.records.documents import encode_bytes
 
 _HEADER_CHARS = 2000
 _LARGE_BYTES = 16 * 1024
@@ -146,4 +146,4 @@ def _field(data: bytes | None, decoded: Decoded, max_chars: int, indent: int | N
 
 def _raw(data: bytes | None) -> RawField:
     text, encoding = encode_bytes(data)
-    return RawField(text=text, encoding=encoding)  # type: ignore[arg-type]  # UTF8 or BASE64
+    return RawField(text=text, encoding=encoding)

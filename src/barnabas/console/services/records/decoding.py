@@ -3,12 +3,11 @@
 `auto` tries in this order: records of the coordinators' topics, values with a schema id if a
 registry is configured, JSON, text, hex. A chosen format that does not fit falls back to hex and
 names the reason. Values above `MAX_PARSED_BYTES` are not parsed, and a decoder for previews decodes
-only their beginning. Texts are safe to show: control
-characters are escaped, and hex dumps have a bounded length.
+only their beginning. Texts are safe to show: control characters are escaped, and hex dumps have a
+bounded length.
 """
 
 import base64
-import binascii
 import codecs
 import json
 import re
@@ -38,7 +37,6 @@ MAX_HEX_BYTES = 4096
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ud800-\udfff]"
 )
-UTF8, BASE64 = "utf-8", "base64"
 
 
 def visible(text: str) -> str:
@@ -69,28 +67,6 @@ def hex_dump(data: bytes) -> str:
         shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
         lines.append(f"{at:08x}  {part.hex(' '):<47}  {shown}")
     return "\n".join(lines)
-
-
-def encode_bytes(data: bytes | None) -> tuple[str | None, str | None]:
-    """Returns text and encoding that keep every byte; base64 if the bytes are not UTF-8."""
-    if data is None:
-        return None, None
-    try:
-        return data.decode(), UTF8
-    except UnicodeDecodeError:
-        return base64.b64encode(data).decode(), BASE64
-
-
-def decode_bytes(text: str | None, encoding: str | None) -> bytes | None:
-    """Returns the bytes of `encode_bytes`; ValueError if the text is not base64."""
-    if text is None:
-        return None
-    if encoding == BASE64:
-        try:
-            return base64.b64decode(text, validate=True)
-        except binascii.Error as error:
-            raise ValueError(f"{text[:40]!r} is not base64: {error}") from None
-    return text.encode(errors="surrogateescape")
 
 
 _DECODERS = {

@@ -62,7 +62,7 @@ Evaluate = Callable[[Scope], Any]
 _STEPS = "#steps"
 _UNMATCHED = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], object]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -74,14 +74,14 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
 }
-_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], object]] = {
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: dict[str, Callable[..., object]] = {
     "len": len,
     "int": int,
     "float": float,
@@ -92,7 +92,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "any": any,
     "all": all,
 }
-_TEXT_METHODS: dict[str, Callable[..., Any]] = {
+_TEXT_METHODS: dict[str, Callable[..., object]] = {
     "lower": str.lower,
     "upper": str.upper,
     "strip": str.strip,
@@ -119,7 +119,7 @@ class Expression:
             raise ExpressionError("the expression has too many parts")
         self._evaluate = _Compiler().compile(tree.body)
 
-    def matches(self, record: Mapping[str, Any]) -> bool:
+    def matches(self, record: Mapping[str, object]) -> bool:
         """Returns whether the result is true.
 
         Raises:
@@ -284,7 +284,7 @@ class _Compiler:
         tests = [self.compile(item) for item in loop.ifs]
         self._local.discard(name)
 
-        def loop_over(scope: Scope) -> Iterable[Any]:
+        def loop_over(scope: Scope) -> Iterable[object]:
             for item in _items(source(scope)):
                 scope[_STEPS] -= 1
                 if scope[_STEPS] < 0:
@@ -300,7 +300,7 @@ class _Compiler:
         return lambda scope: list(loop_over(scope))
 
 
-def _member(value: Any, name: Any) -> Any:
+def _member(value: object, name: object) -> object:
     """Returns a member of an object or an item of a list; None if it does not exist."""
     if isinstance(value, dict):
         return value.get(name)
@@ -309,19 +309,19 @@ def _member(value: Any, name: Any) -> Any:
     return None
 
 
-def _items(value: Any) -> Iterable[Any]:
+def _items(value: object) -> Iterable[object]:
     if isinstance(value, list | dict):
         return value
     raise TypeError("a loop needs a list or an object")
 
 
-def _add(left: Any, right: Any) -> Any:
+def _add(left: object, right: object) -> object:
     if isinstance(left, str) and isinstance(right, str):
         return left + right
     return _number(left) + _number(right)
 
 
-def _number(value: Any) -> int | float:
+def _number(value: object) -> int | float:
     if isinstance(value, int | float):
         return value
     raise TypeError(f"a number is needed, not {type(value).__name__}")

@@ -67,6 +67,10 @@ class LogEntry:
     problem: str | None = None
 
     @property
+    def timestamp_type(self) -> TimestampType:
+        return TimestampType.LOG_APPEND_TIME if self.append_time else TimestampType.CREATE_TIME
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of key, value and headers."""
         size = len(self.key or b"") + len(self.value or b"")
@@ -108,7 +112,7 @@ class _Walk:
             return 0
         length = int.from_bytes(self._data[position + 8 : position + 12], "big", signed=True)
         if length < MIN_MESSAGE_SIZE:
-            raise CorruptRecordError(f"a batch length of {length}")
+            raise CorruptRecordError(f"a batch cannot have the length {length}")
         return LOG_OVERHEAD + length if LOG_OVERHEAD + length <= left else 0
 
     def _batch(self, position: int) -> list[LogEntry]:

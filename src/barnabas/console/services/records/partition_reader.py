@@ -159,8 +159,9 @@ class PartitionReader:
             if following <= position:
                 empty += 1
                 if empty >= _MAX_EMPTY_FETCHES:
-                    place = TopicPartition(topic, partition)
-                    raise DeadlineError(f"{place}: no records from offset {position} to {end}")
+                    topic_partition = TopicPartition(topic, partition)
+                    text = f"no records from offset {position} to {end}"
+                    raise DeadlineError(f"{topic_partition}: {text}")
                 continue
             position, empty = following, 0
             if shorten is not None:

@@ -99,7 +99,7 @@ class SchemaRegistry:
         except (KeyError, ValueError, TypeError) as error:
             raise SchemaError(f"schema {number} of the registry is invalid: {error}") from error
 
-    async def _get(self, number: int, query: dict[str, str]) -> dict[str, Any]:
+    async def _get(self, number: int, query: dict[str, str]) -> dict[str, object]:
         address = f"{self._url}/schemas/ids/{number}"
         try:
             async with httpx.AsyncClient(transport=self._transport, timeout=_TIMEOUT_S) as client:
@@ -175,7 +175,7 @@ def _message_indexes(data: bytes) -> tuple[list[int], int]:
     if count == 0:
         return [0], position
     if not 0 < count <= 32:
-        raise ValueError(f"{count} message indexes")
+        raise ValueError(f"has {count} message indexes, which is not possible")
     indexes = []
     for _ in range(count):
         index, position = _zigzag(data, position)
@@ -193,4 +193,4 @@ def _zigzag(data: bytes, position: int) -> tuple[int, int]:
             return (value >> 1) ^ -(value & 1), position
         shift += 7
         if shift > 28:
-            raise ValueError("a number of more than 5 bytes")
+            raise ValueError("has a number of more than 5 bytes")

@@ -38,15 +38,19 @@ from barnabas.console.services.records.partition_reader import (
     RecordSources,
     Shorten,
 )
-from barnabas.console.services.records.predicates import InvalidSearchError, compile_condition
-from barnabas.console.services.records.producing import (
+from barnabas.console.services.records.schema_registry import SchemaRegistry
+from barnabas.console.services.records.search import (
+    InvalidSearchError,
+    Search,
+    compile_condition,
+    search_ranges,
+)
+from barnabas.console.services.records.transfer import (
     ImportFormat,
     SendsRecords,
     import_file,
     produce,
 )
-from barnabas.console.services.records.schema_registry import SchemaRegistry
-from barnabas.console.services.records.search import Search, search_ranges
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError
 
@@ -177,7 +181,7 @@ class RecordService:
     async def matches(self, topic: str, query: DownloadQuery) -> AsyncIterator[Sequence[LogEntry]]:
         """Returns chunks of the entries that match, or of all, for a file.
 
-        A record that the condition cannot be evaluated on is left out.
+        A record for which the condition cannot be evaluated is left out.
         """
         decoder = self.decoder(query)
         condition = compile_condition(query) if query.query else None

@@ -163,7 +163,7 @@ class Sides:
         )
 
     def _sides(self) -> Scope:
-        """Returns the names of both sides while they are joined."""
+        """Returns the names that the sides have inside the join."""
         return Scope(
             tuple(
                 ScopeMember(m.alias, m.relation, _prefixed(m.columns, side), f"{side}.")

@@ -1,1 +1,0 @@
-"""Committed offsets: stored, pending in transactions, fetched, deleted, expired."""

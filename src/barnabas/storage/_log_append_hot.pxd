@@ -1,0 +1,11 @@
+# What _log_append_hot.py offers to other compiled modules.
+
+from barnabas.records._batch_header_hot cimport BatchHeader
+from barnabas.storage._log_state_hot cimport LogState
+
+cpdef bint append_to_active(
+    LogState log, object batch, BatchHeader header, long long leader_epoch, long long now_ms
+) except -1
+cpdef long long append_single(
+    LogState log, object batch, BatchHeader header, long long leader_epoch, long long now_ms
+) except? -2
