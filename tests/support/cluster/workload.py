@@ -9,6 +9,7 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,6 +20,7 @@ from barnabas import Producer
 from barnabas.clients.producer.batch_results import BatchResults
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.records.batch import iter_batches
 
 PAUSE_SECONDS = 0.002
 FAIL_OVER_SECONDS = 1.0
@@ -131,8 +133,15 @@ class BarnabasWriter(Writer):
 
 
 class ConfluentWriter(Writer):
-    """librdkafka, idempotent; counts retries, broken connections and records that waited long."""
+    """librdkafka, idempotent; counts retries, broken connections and records that waited long.
 
+    With several requests in flight, librdkafka increments its producer epoch when the broker
+    rejects a batch as out of order, and then sends every batch without a response again, with new
+    sequences. Records of a batch that the broker had stored are stored twice (librdkafka issue
+    4953). Java's client and ours repeat such a batch in its epoch.
+    """
+
+    resends_in_new_epoch = True
     waited = 0
 
     def _write(self):
@@ -178,36 +187,67 @@ def stored(cluster, topic):
     return [(r.partition, r.value, r.offset) for r in cluster.records(topic, timeout=60)]
 
 
-def judge(cluster, topic, writers):
-    """Figures: acknowledged, lost, duplicates, reordered, misplaced."""
-    found = stored(cluster, topic)
-    places = {}
-    duplicates = 0
-    for partition, value, offset in found:
-        if (partition, value) in places:
+def judge(cluster, topic, writers, batch_at=None):
+    """Figures: acknowledged, lost, duplicates, resent, reordered, misplaced.
+
+    `resent` counts records that librdkafka sent again in a new producer epoch (see
+    `ConfluentWriter`); a broker cannot recognize them. All others that are stored twice are
+    duplicates. `batch_at` returns the header of the batch at an offset.
+    """
+    batch_at = batch_at or partial(stored_batch, cluster, topic)
+    resending = {w.letter.encode() for w in writers if getattr(w, "resends_in_new_epoch", False)}
+    offsets, first_copies = {}, []
+    duplicates, resent = 0, 0
+    for partition, value, offset in stored(cluster, topic):
+        before = offsets.get((partition, value))
+        offsets[partition, value] = offset
+        if before is not None:
+            batches = batch_at(partition, before), batch_at(partition, offset)
+            print(f"{topic}-{partition}: {value!r} is stored twice, in {batches}")
+            if value.partition(b"-")[0] in resending and _is_in_new_epoch(*batches):
+                resent += 1
+                continue
             duplicates += 1
-        places[partition, value] = offset
+        first_copies.append((partition, value))
     lost, misplaced, acknowledged = 0, 0, 0
     for writer in writers:
         for (partition, number), offset in writer.acknowledged.offsets.items():
             acknowledged += 1
             value = b"%s-%d" % (writer.letter.encode(), number)
-            if (partition, value) not in places:
+            if (partition, value) not in offsets:
                 lost += 1
-            elif places[partition, value] != offset:
+            elif offsets[partition, value] != offset:
                 misplaced += 1
     return {
         "acknowledged": acknowledged,
         "lost": lost,
         "duplicates": duplicates,
+        "resent": resent,
         "misplaced": misplaced,
-        "reordered": _reordered(found),
+        "reordered": _reordered(first_copies),
     }
+
+
+def _is_in_new_epoch(first, second):
+    """Whether both batches are of one producer, and the second is of a later epoch."""
+    if first is None or second is None or first.producer_id != second.producer_id:
+        return False
+    return first.producer_epoch < second.producer_epoch
+
+
+def stored_batch(cluster, topic, partition, offset):
+    """The header of the batch at an offset, from the files of a broker; None if there is none."""
+    for broker in cluster.brokers.values():
+        for file in _segments(broker, topic, partition):
+            for _, header in iter_batches(file.read_bytes()):
+                if header.base_offset <= offset <= header.last_offset:
+                    return header
+    return None
 
 
 def _reordered(found):
     last, count = {}, 0
-    for partition, value, _ in found:
+    for partition, value in found:
         letter, _, number = value.partition(b"-")
         if last.get((partition, letter), -1) >= int(number):
             count += 1
@@ -227,11 +267,14 @@ def replicas_differ(cluster, topic, partitions, timeout=60.0, brokers=None):
 
 
 def _contents(brokers, topic, partition):
-    name = f"{topic}-{partition}"
     for broker in brokers:
-        folders = str(broker.settings["log.dirs"]).split(",")
-        files = sorted(file for folder in folders for file in Path(folder, name).glob("*.log"))
-        yield b"".join(file.read_bytes() for file in files)
+        yield b"".join(file.read_bytes() for file in _segments(broker, topic, partition))
+
+
+def _segments(broker, topic, partition):
+    name = f"{topic}-{partition}"
+    folders = str(broker.settings["log.dirs"]).split(",")
+    return sorted(file for folder in folders for file in Path(folder, name).glob("*.log"))
 
 
 def leaders(cluster, topic):
