@@ -305,10 +305,12 @@ class Accumulator:
             batch = queue.popleft()
             if not queue:
                 del self._queues[topic_partition]
-        self._note_size(batch)
-        topic = self.topics[topic_partition.topic]
-        if topic.batch_of(topic_partition.partition) is batch:
-            topic.close(topic_partition.partition)
+            self._note_size(batch)
+            # Under the lock: a thread could otherwise open the next batch between the check and
+            # the close, which would then close that one before it has its first record.
+            topic = self.topics[topic_partition.topic]
+            if topic.batch_of(topic_partition.partition) is batch:
+                topic.close(topic_partition.partition)
         return batch
 
     def _note_size(self, batch: ProducerBatch) -> None:

@@ -102,6 +102,24 @@ def test_a_drained_batch_takes_no_more_records(make):
     assert heads(accumulator)[TOPIC_PARTITION] is not batch
 
 
+def test_a_drained_batch_is_closed_before_a_thread_can_open_the_next_one(make):
+    """A late close would hit that one, whose first record would then find no open batch."""
+    accumulator = make()
+    send(accumulator)
+    appender, locked = accumulator.topics["t"], []
+
+    class Watched:
+        batch_of = appender.batch_of
+
+        def close(self, partition):
+            locked.append(accumulator._lock.locked())
+            appender.close(partition)
+
+    accumulator.topics["t"] = Watched()
+    accumulator.drain(TOPIC_PARTITION)
+    assert locked == [True]
+
+
 def test_retries_stand_before_new_batches_in_the_order_they_had(make):
     accumulator = make(batch_size=100)
     drained = []
