@@ -196,6 +196,70 @@ def test_configs(cli, broker, five):
     assert ran.out.startswith("cleanup.policy\tcompact,delete\t")
 
 
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (
+            "kafka-configs --describe --entity-type brokers --entity-name x",
+            "'x' is not a broker id",
+        ),
+        ("configs describe broker x", "'x' is not a broker id"),
+        (
+            "kafka-configs --alter --entity-type users --entity-name ann "
+            "--add-config SCRAM-SHA-256=[iterations=x,password=y]",
+            "SCRAM-SHA-256: iterations='x': must be a whole number",
+        ),
+        (
+            "kafka-get-offsets --topic t --partitions 0,x",
+            "--partitions expects a comma separated list of numeric partition ids, "
+            "but received: 0,x",
+        ),
+        ("kafka-get-offsets --topic t(", "'t(' is not a regular expression"),
+        ("kafka-get-offsets --topic-partitions t(:0", "'t(' is not a regular expression"),
+        ("kafka-topics --list --topic t(", "'t(' is not a regular expression"),
+        ("kafka-log-dirs --describe --broker-list 1,x", "--broker-list '1,x': must look like 1,2"),
+        (
+            "kafka-reassign-partitions --generate --topics-to-move-json-file f --broker-list x",
+            "--broker-list 'x': must look like 1,2",
+        ),
+        ("kafka-consumer-groups --list --state bogus", "Invalid state list 'bogus'. Valid states "),
+        ("kafka-consumer-groups --list --type bogus", "Invalid types list 'bogus'. Valid types "),
+        ("groups list --state bogus", "Invalid state list 'bogus'. Valid states are: Assigning, "),
+        ("groups list --type bogus", "Invalid types list 'bogus'. Valid types are: Classic, "),
+    ],
+)
+def test_a_wrong_value_is_named(cli, broker, line, error):
+    tool, *rest = line.split()
+    servers = broker.bootstrap_servers
+    if tool.startswith("kafka-"):
+        rest += ["--bootstrap-server", servers]
+    ran = cli(tool, *rest, servers=servers)
+    assert ran.code == (1 if tool.startswith("kafka-") else 2)
+    assert error in ran.err
+    assert ran.out == ""
+
+
+def test_loggers_of_all_brokers(cli, broker):
+    apache = ("kafka-configs", "--bootstrap-server", broker.bootstrap_servers, "--describe")
+    ran = cli(*apache, "--entity-type", "broker-loggers")
+    assert (ran.code, ran.err) == (0, "")
+    assert "root=" in ran.out
+
+
+def test_a_reset_beyond_the_log_prints_the_offset_that_is_used(cli, broker, five):
+    servers = broker.bootstrap_servers
+    apache = ("kafka-consumer-groups", "--bootstrap-server", servers, "--reset-offsets")
+    apache = (*apache, "--group", "g", "--topic", f"{five}:0", "--dry-run")
+    warning = (
+        f"WARN: New offset (300) is higher than latest offset for topic partition {five}-0. "
+        "Value will be set to 5\n"
+    )
+    assert cli(*apache, "--to-offset", "300").err == warning
+    assert cli(*apache, "--to-offset", "5").err == ""
+    ours = ("groups", "reset", "g", "--topic", f"{five}:0", "--to-offset", "300")
+    assert warning in cli(*ours, servers=servers).err
+
+
 def test_completion(cli, broker, five):
     def words(*typed):
         return cli("completion", "words", *typed, servers=broker.bootstrap_servers).lines

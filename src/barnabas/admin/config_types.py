@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from barnabas.model.config import ConfigType
+from barnabas.model.errors import ConfigError
 
 ConfigValue = str | int | float
 
@@ -53,9 +54,18 @@ class ConfigResource:
 
     @property
     def broker_id(self) -> int | None:
-        """The broker that holds this configuration; None if any broker can return it."""
+        """The broker that holds this configuration; None if any broker can return it.
+
+        Raises:
+            ConfigError: The name of a broker is not a number.
+        """
         owned = self.type in (ConfigResourceType.BROKER, ConfigResourceType.BROKER_LOGGER)
-        return int(self.name) if owned and self.name else None
+        if not owned or not self.name:
+            return None
+        try:
+            return int(self.name)
+        except ValueError:
+            raise ConfigError(f"{self.name!r} is not a broker id: use a whole number") from None
 
     def __str__(self) -> str:
         return f"{self.type.name.lower()} {self.name!r}"

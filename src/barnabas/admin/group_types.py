@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 class _Word(enum.StrEnum):
     @classmethod
+    def known(cls) -> list[str]:
+        """Returns the names that a group can have, sorted."""
+        return sorted(member.value for member in cls if member.value != "Unknown")
+
+    @classmethod
     def _missing_(cls, value: object) -> "_Word | None":
         """Ignore upper and lower case."""
         for member in cls:

@@ -158,7 +158,8 @@ def _named(admin: "Admin", kind: str, name: str | None) -> list[str]:
     if kind == "topics":
         return [item.name for item in admin.list_topics(internal=True)]
     if kind in ("brokers", "broker-loggers"):
-        return [*(str(node.id) for node in admin.describe_cluster().brokers), ""]
+        ids = [str(node.id) for node in admin.describe_cluster().brokers]
+        return [*ids, ""] if kind == "brokers" else ids  # loggers have no cluster-wide default
     return [
         item.name for item in admin.list_config_resources() if item.type.name == _RESOURCE[kind]
     ]
@@ -270,11 +271,15 @@ def _password(user: str, mechanism: str, text: str) -> "ScramPassword":
     values = dict(piece.split("=", 1) for piece in text.split(",") if "=" in piece)
     if "password" not in values:
         raise ConfigError(f"{mechanism}: password is missing")
+    iterations = values.get("iterations", str(_ITERATIONS))
+    try:
+        count = int(iterations)
+    except ValueError:
+        raise ConfigError(
+            f"{mechanism}: iterations={iterations!r}: must be a whole number"
+        ) from None
     return ScramPassword(
-        user,
-        values["password"],
-        ScramMechanism[mechanism.replace("-", "_")],
-        int(values.get("iterations", _ITERATIONS)),
+        user, values["password"], ScramMechanism[mechanism.replace("-", "_")], count
     )
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import re
 import signal
 import sys
 import threading
@@ -15,6 +14,7 @@ from barnabas.cli.apache.flags import (
     add_bootstrap_options,
     add_client_properties,
     connection_of,
+    parse_topic_pattern,
     say,
 )
 from barnabas.cli.apache.message_formatters import Formatter, close_formatter, formatter_of
@@ -146,7 +146,7 @@ class ConsoleSource:
             consumer.assign([topic_partition])
             self._seek(topic_partition)
         elif arguments.include is not None:
-            consumer.subscribe(re.compile(arguments.include))
+            consumer.subscribe(parse_topic_pattern(arguments.include))
         else:
             consumer.subscribe([arguments.topic])
         return self._reader.batches(_POLL_SECONDS)

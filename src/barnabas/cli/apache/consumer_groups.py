@@ -11,6 +11,7 @@ from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import read_input
 from barnabas.cli.framework.output import DONE, FAILED, parse_datetime, parse_duration
+from barnabas.cli.nouns.group_filters import check_group_filters
 from barnabas.cli.nouns.group_lag import GroupPartitionLag, lags_of
 from barnabas.cli.nouns.group_reset import (
     PlannedOffset,
@@ -21,6 +22,7 @@ from barnabas.cli.nouns.group_reset import (
     plan_reset,
     require_inactive,
     simple_reset,
+    warn_limited,
 )
 from barnabas.cli.record_io.selection import parse_selection, select_partitions
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
@@ -169,6 +171,7 @@ def reset_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
         plans.append(
             (group, plan_reset(admin, group, _topic_partitions(admin, arguments, group), reset))
         )
+        warn_limited(plans[-1][1])
     failed = False
     for group, plan in plans:
         if arguments.execute and plan:
@@ -344,6 +347,7 @@ def _validate_regex(text: str) -> int:
 def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
     states = _words(arguments.state)
     kinds = _words(arguments.type)
+    check_group_filters(states, kinds)
     groups = sorted(admin.list_groups(states=states, types=kinds), key=lambda g: g.group_id)
     if arguments.state == _UNSET and arguments.type == _UNSET:
         for group in groups:

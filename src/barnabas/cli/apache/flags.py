@@ -6,6 +6,7 @@ ZooKeeper, for command lines of Kafka before 3.0.
 
 import argparse
 import importlib
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,6 +50,26 @@ def add_client_properties(parser: argparse.ArgumentParser, kind: str) -> None:
         metavar="FILE",
         help=f"properties file of the {kind}",
     )
+
+
+def parse_broker_list(text: str) -> list[int]:
+    """Returns the broker ids of --broker-list.
+
+    >>> parse_broker_list("2,1")
+    [2, 1]
+    """
+    try:
+        return [int(number) for number in text.split(",") if number.strip()]
+    except ValueError:
+        raise ConfigError(f"--broker-list {text!r}: must look like 1,2") from None
+
+
+def parse_topic_pattern(text: str) -> re.Pattern[str]:
+    """Compiles a regular expression for topic names."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ConfigError(f"{text!r} is not a regular expression: {error}") from None
 
 
 def connection_of(arguments: argparse.Namespace) -> Connection:

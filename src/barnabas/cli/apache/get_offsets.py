@@ -10,7 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from barnabas.admin import OffsetSpec
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
+from barnabas.cli.apache.flags import (
+    add_bootstrap_options,
+    connection_of,
+    parse_topic_pattern,
+    say,
+    warn_without_effect,
+)
 from barnabas.cli.framework.output import DONE
 from barnabas.model.errors import BrokerError, ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
@@ -100,22 +106,28 @@ def _filter(arguments: argparse.Namespace) -> Callable[[TopicPartition], bool]:
             raise ConfigError("--topic-partitions cannot be used with --topic or --partitions")
         rules = [_rule(part) for part in arguments.topic_partitions.split(",")]
         return lambda topic_partition: any(rule(topic_partition) for rule in rules)
-    topic = re.compile("|".join((arguments.topic or ".*").split(",")))
-    numbers = (
-        None
-        if not arguments.partitions
-        else {int(number) for number in arguments.partitions.split(",")}
-    )
+    topic = parse_topic_pattern("|".join((arguments.topic or ".*").split(",")))
+    numbers = _numbers(arguments.partitions) if arguments.partitions else None
     return lambda topic_partition: bool(
         topic.fullmatch(topic_partition.topic)
         and (numbers is None or topic_partition.partition in numbers)
     )
 
 
+def _numbers(text: str) -> set[int]:
+    try:
+        return {int(number) for number in text.split(",")}
+    except ValueError:
+        raise ConfigError(
+            "--partitions expects a comma separated list of numeric partition ids, "
+            f"but received: {text}"
+        ) from None
+
+
 def _rule(text: str) -> Callable[[TopicPartition], bool]:
     """Parses `topic:n`, `topic:a-b` (b excluded), `topic:a-`, `topic:-b`, `topic`, `:n`."""
     name, _, numbers = text.partition(":")
-    topic = re.compile(name or ".*")
+    topic = parse_topic_pattern(name or ".*")
     between = _RANGE.fullmatch(numbers)
     if not numbers:
         return lambda topic_partition: bool(topic.fullmatch(topic_partition.topic))

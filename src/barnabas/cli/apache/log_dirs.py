@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, parse_broker_list, say
 from barnabas.cli.framework.output import DONE
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     topics = set((arguments.topic_list or "").split(",")) - {""}
-    brokers = [int(number) for number in (arguments.broker_list or "").split(",") if number]
+    brokers = parse_broker_list(arguments.broker_list or "")
     with connection_of(arguments).admin() as admin:
         say("Querying brokers for log directories information")
         found = admin.describe_log_dirs(brokers or None).check()

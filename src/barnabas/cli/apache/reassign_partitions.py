@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from barnabas.admin import LogDir, Replica
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
+from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, parse_broker_list, say
 from barnabas.cli.apache.reassign_plan import (
     LogDirs,
     Replicas,
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _generate(admin: "Admin", arguments: argparse.Namespace) -> int:
     if arguments.topics_to_move_json_file is None or arguments.broker_list is None:
         raise ConfigError("--generate needs --topics-to-move-json-file and --broker-list")
-    wanted = sorted(int(number) for number in arguments.broker_list.split(","))
+    wanted = sorted(parse_broker_list(arguments.broker_list))
     racks = {node.id: node.rack for node in admin.describe_cluster().brokers}
     brokers = brokers_for(wanted, {} if arguments.disable_rack_aware else racks)
     topics = parse_topics(read_input(arguments.topics_to_move_json_file))

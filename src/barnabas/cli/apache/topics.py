@@ -1,7 +1,6 @@
 """kafka-topics: create, list, describe, alter and delete topics."""
 
 import argparse
-import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,13 @@ from barnabas.admin import (
     PartitionDescription,
     TopicDescription,
 )
-from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say, warn_without_effect
+from barnabas.cli.apache.flags import (
+    add_bootstrap_options,
+    connection_of,
+    parse_topic_pattern,
+    say,
+    warn_without_effect,
+)
 from barnabas.cli.framework.connection import key_values
 from barnabas.cli.framework.output import DONE
 from barnabas.model.error_codes import ErrorCode
@@ -100,7 +105,8 @@ def _matching(admin: "Admin", arguments: argparse.Namespace, *, required: bool) 
     if arguments.topic_id is not None:
         names = [item.name for item in listed if str(item.topic_id) == arguments.topic_id]
     elif arguments.topic is not None:
-        pattern = re.compile("|".join(arguments.topic.strip("'\"").replace(" ", "").split(",")))
+        listed_patterns = arguments.topic.strip("'\"").replace(" ", "").split(",")
+        pattern = parse_topic_pattern("|".join(listed_patterns))
         names = [name for name in names if pattern.fullmatch(name)]
     wanted = arguments.topic or arguments.topic_id
     if required and wanted and not names and not arguments.if_exists:

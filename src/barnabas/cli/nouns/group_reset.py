@@ -8,6 +8,7 @@ import argparse
 import csv
 import enum
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -78,6 +79,8 @@ class PlannedOffset:
 
     topic_partition: TopicPartition
     current: int | None
+    requested: int
+    """Offset of the rule before it is limited to the offsets of the log."""
     new: int
     log_offsets: LogOffsets
 
@@ -100,12 +103,24 @@ def plan_reset(
         PlannedOffset(
             topic_partition,
             current.get(topic_partition),
+            wanted[topic_partition],
             _clamped(wanted[topic_partition], log_offsets[topic_partition]),
             log_offsets[topic_partition],
         )
         for topic_partition in topic_partitions
         if topic_partition in wanted
     ]
+
+
+def warn_limited(plan: Iterable[PlannedOffset]) -> None:
+    """Prints a warning for each requested offset that the log does not have."""
+    for item in plan:
+        if item.requested != item.new:
+            limit = "higher than latest" if item.requested > item.new else "lower than earliest"
+            sys.stderr.write(
+                f"WARN: New offset ({item.requested}) is {limit} offset for topic partition "
+                f"{item.topic_partition}. Value will be set to {item.new}\n"
+            )
 
 
 def committed_of(admin: "Admin", group: str) -> dict[TopicPartition, "OffsetAndMetadata"]:
@@ -253,6 +268,7 @@ def run(arguments: argparse.Namespace) -> int:
             require_inactive(admin, group)
         reset = _reset(admin, arguments)
         plan = plan_reset(admin, group, _topic_partitions(admin, arguments, reset), reset)
+        warn_limited(plan)
         errors: dict[TopicPartition, BarnabasError] | None = None
         if arguments.execute and not arguments.dry_run and plan:
             wanted = {item.topic_partition: item.new for item in plan}

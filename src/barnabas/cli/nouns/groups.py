@@ -9,6 +9,7 @@ from barnabas.cli.framework.options import add_common_options, add_confirmation_
 from barnabas.cli.framework.output import CHECK_FAILED, DONE, FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
 from barnabas.cli.nouns import zookeeper_groups
+from barnabas.cli.nouns.group_filters import check_group_filters
 from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_lag_seconds
 from barnabas.cli.nouns.group_reset import committed_of, require_inactive
 from barnabas.cli.record_io.selection import parse_selection, select_partitions
@@ -61,6 +62,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.zookeeper:
         show(arguments, zookeeper_groups.list_rows(arguments), LIST_COLUMNS)
         return DONE
+    check_group_filters(arguments.state, arguments.type)
     with Connection.of(arguments).admin() as admin:
         listed = admin.list_groups(states=arguments.state, types=arguments.type)
     rows = [
