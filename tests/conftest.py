@@ -4,6 +4,7 @@ The product's own pytest plugin serves its tests too: `--kafka-external=host:por
 the `broker` fixture against another cluster.
 """
 
+import functools
 import itertools
 import os
 import signal
@@ -47,20 +48,24 @@ def _group(item):
     return mark.args[0] if mark else None
 
 
-def _folder(item):
-    return item.path.relative_to(TESTS).parts[0]
+@functools.cache
+def _module(path):
+    """Folder below `tests` and path of a test module."""
+    relative = path.relative_to(TESTS)
+    return relative.parts[0], str(relative)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item):
-    if _folder(item) in WHOLE_MODULES and not _group(item):
-        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(TESTS))))
+    folder, module = _module(item.path)
+    if folder in WHOLE_MODULES and not _group(item):
+        item.add_marker(pytest.mark.xdist_group(module))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     def rank(item):
-        names = ((_group(item) or "").partition("-")[0], _folder(item))
+        names = ((_group(item) or "").partition("-")[0], _module(item.path)[0])
         known = [LONGEST_FIRST.index(name) for name in names if name in LONGEST_FIRST]
         return min(known, default=len(LONGEST_FIRST))
 

@@ -9,7 +9,7 @@ from support.wire.kafka_python import (
     maybe_kafka_python_class,
     to_kafka_python,
 )
-from support.wire.kio import kio_bytes, kio_decode, kio_values, maybe_kio_class, to_kio
+from support.wire.kio import is_in_kio, kio_bytes, kio_class, kio_decode, kio_values, to_kio
 from support.wire.schemas import all_cases, instances
 
 pytestmark = pytest.mark.compat
@@ -20,7 +20,7 @@ QUICK = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-KIO = [case for case in all_cases() if maybe_kio_class(case)]
+KIO = [case for case in all_cases() if is_in_kio(case)]
 KAFKA_PYTHON = [case for case in all_cases() if maybe_kafka_python_class(case)]
 
 
@@ -37,7 +37,7 @@ def test_that_the_judges_know_most_of_it():
 @pytest.mark.parametrize("subject", KIO, ids=lambda case: case.name)
 def test_against_kio(subject):
     layout, ours = subject.layout, subject.cls
-    cls = maybe_kio_class(subject)
+    cls = kio_class(subject)
 
     @QUICK
     @given(instances(subject.schema.stem, layout, kio_values(cls)))

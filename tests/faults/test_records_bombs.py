@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.records.bombs import MIB, bombs
+from support.records.bombs import BOMBS, MIB
 
 pytestmark = pytest.mark.faults
 
@@ -36,11 +36,11 @@ print(json.dumps({"refused": refused, "seconds": seconds, "grown": peak() - befo
 """
 
 
-@pytest.mark.parametrize("name", bombs())
+@pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_costs_at_most_the_cap(name, tmp_path):
-    codec, bomb = bombs()[name]
+    codec, make = BOMBS[name]
     path = tmp_path / "bomb"
-    path.write_bytes(bytes([codec]) + bomb)
+    path.write_bytes(bytes([codec]) + make())
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, name, str(CAP), str(path)],
         env={"PYTHONPATH": str(Path(__file__).parents[1])},

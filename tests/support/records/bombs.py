@@ -51,16 +51,21 @@ def snappy_claim(size):
     return bytes(out) + bytes([size]) + bytes(100)
 
 
-def bombs():
-    """Name to (codec, bytes)."""
-    return {
-        "gzip": (Codec.GZIP, gzip_bomb(64 * MIB)),
-        "zstd declared": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=True)),
-        "zstd undeclared": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=False)),
-        "zstd wide window": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=False, window=b"\x88")),
-        "zstd widest window": (Codec.ZSTD, zstd_bomb(256 * MIB, declared=False, window=b"\xf8")),
-        "lz4": (Codec.LZ4, lz4_bomb(64 * MIB)),
-        "snappy 4 GiB": (Codec.SNAPPY, snappy_claim(2**32 - 1)),
-        "snappy 15 MiB": (Codec.SNAPPY, snappy_claim(15 * MIB)),
-        "xerial": (Codec.SNAPPY, xerial_bomb(256 * MIB)),
-    }
+BOMBS = {
+    "gzip": (Codec.GZIP, lambda: gzip_bomb(64 * MIB)),
+    "zstd declared": (Codec.ZSTD, lambda: zstd_bomb(256 * MIB, declared=True)),
+    "zstd undeclared": (Codec.ZSTD, lambda: zstd_bomb(256 * MIB, declared=False)),
+    "zstd wide window": (
+        Codec.ZSTD,
+        lambda: zstd_bomb(256 * MIB, declared=False, window=b"\x88"),
+    ),
+    "zstd widest window": (
+        Codec.ZSTD,
+        lambda: zstd_bomb(256 * MIB, declared=False, window=b"\xf8"),
+    ),
+    "lz4": (Codec.LZ4, lambda: lz4_bomb(64 * MIB)),
+    "snappy 4 GiB": (Codec.SNAPPY, lambda: snappy_claim(2**32 - 1)),
+    "snappy 15 MiB": (Codec.SNAPPY, lambda: snappy_claim(15 * MIB)),
+    "xerial": (Codec.SNAPPY, lambda: xerial_bomb(256 * MIB)),
+}
+"""Name to (codec, function that makes the bytes). Some take half a second to make."""

@@ -10,8 +10,9 @@ import uuid
 from io import BytesIO
 
 from hypothesis import strategies as st
-from kio.index import KioIndexError, load_entity_schema
+from kio.index import load_entity_schema
 from kio.schema.errors import ErrorCode
+from kio.schema.index import schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 from support.wire.schemas import Case, scalars
@@ -28,13 +29,19 @@ _NAMES = {"control_record_type": "control_record_type_schema"}
 _EPOCH = datetime.datetime.fromtimestamp(0, datetime.UTC)
 
 
-def maybe_kio_class(subject: Case):
-    """kio's class of that message and version, or None."""
-    stem = _NAMES.get(subject.schema.stem, subject.schema.stem)
-    try:
-        return load_entity_schema(stem, subject.version, _KINDS[subject.message.kind])
-    except KioIndexError:
-        return None
+def is_in_kio(subject: Case) -> bool:
+    """Whether kio has a class of that message and version; does not import the class's module."""
+    versions = schema_name_map.get(_name(subject), {})
+    return _KINDS[subject.message.kind] in versions.get(subject.version, {})
+
+
+def kio_class(subject: Case):
+    """Returns kio's class of that message and version."""
+    return load_entity_schema(_name(subject), subject.version, _KINDS[subject.message.kind])
+
+
+def _name(subject: Case) -> str:
+    return _NAMES.get(subject.schema.stem, subject.schema.stem)
 
 
 def kio_bytes(instance) -> bytes:

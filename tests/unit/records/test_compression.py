@@ -8,7 +8,7 @@ from random import Random
 import cramjam
 import pytest
 import zstandard
-from support.records.bombs import MIB, bombs, zstd_bomb
+from support.records.bombs import BOMBS, MIB, zstd_bomb
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
@@ -122,13 +122,10 @@ def test_zstd_and_lz4_frames_in_a_row():
         assert bytes(decompress(codec, packed, MIB)) == DATA * 2
 
 
-BOMBS = bombs()
-
-
 @pytest.mark.parametrize("name", BOMBS)
 def test_bombs_are_rejected_at_the_cap(name):
-    codec, bomb = BOMBS[name]
-    cap = MIB
+    codec, make = BOMBS[name]
+    bomb, cap = make(), MIB
     tracemalloc.start()
     try:
         with pytest.raises(CorruptRecordError):
