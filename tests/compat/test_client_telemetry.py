@@ -67,7 +67,6 @@ def test_librdkafka_pushes_its_metrics(broker):
 
 
 @pytest.mark.skipif(JARS is None, reason="BARNABAS_KAFKA_JARS names no Kafka clients")
-@pytest.mark.timeout(180)
 def test_a_java_client_pushes_its_metrics(broker):
     """It stops pushing when it is closed: its values are removed."""
     command = ["java", "-cp", f"{JARS}/*", PROGRAM, broker.bootstrap_servers, broker.topic()]

@@ -4,7 +4,7 @@ import pytest
 from support.groups.foreign_groups import create_topic
 from support.transactions.chain import problems, run_chain
 
-pytestmark = [pytest.mark.compat, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.compat
 
 RECORDS = 1000
 

@@ -17,7 +17,6 @@ from barnabas.admin import NewTopic, ScramMechanism, ScramPassword
 from barnabas.testing import Cluster
 from barnabas.wire.messages.init_producer_id import InitProducerIdRequest
 
-pytestmark = pytest.mark.timeout(300)
 SETTINGS = {
     "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
     "super.users": "User:ANONYMOUS",

@@ -7,7 +7,6 @@ from support.console.process import ConsoleProcess
 
 from barnabas.testing import Broker
 
-pytestmark = pytest.mark.timeout(300)
 SHOWN_S = 60
 RECOVERED_S = 60
 UNREACHABLE = "The cluster does not answer"

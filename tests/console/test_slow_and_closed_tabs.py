@@ -4,7 +4,6 @@ import pytest
 from support.console.browser import Browser
 from support.console.process import ConsoleProcess
 
-pytestmark = pytest.mark.timeout(300)
 PATHS = (
     "/",
     "/topics",

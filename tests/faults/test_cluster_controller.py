@@ -13,7 +13,7 @@ from barnabas import Admin, TopicPartition
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 TOPICS = 40
 PARTITIONS = 3

@@ -15,7 +15,7 @@ from support.cluster.workload import (
     wait_until,
 )
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 PARTITIONS = 2
 

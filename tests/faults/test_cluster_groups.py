@@ -8,7 +8,7 @@ from support.cluster.workload import BarnabasWriter, leaders, wait_until
 
 from barnabas.model.java_hash import coordinator_partition
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 PARTITIONS = 3
 

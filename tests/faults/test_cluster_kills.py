@@ -20,7 +20,7 @@ from support.cluster.workload import (
 )
 from support.soak import SOAK
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 KILLS = 30 if SOAK else 4
 RECORDS_BETWEEN = 300

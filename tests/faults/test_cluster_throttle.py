@@ -9,7 +9,7 @@ from support.cluster.workload import leaders, replicas_differ, wait_until
 
 from barnabas import TopicPartition
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 RECORDS, RECORD_BYTES = 50, 100_000
 RATE = 50_000

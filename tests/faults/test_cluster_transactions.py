@@ -10,7 +10,7 @@ from support.wire.peer import WirePeer
 
 from barnabas.model.error_codes import ErrorCode
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 PARTITIONS = 3
 KILLS = 2

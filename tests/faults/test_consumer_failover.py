@@ -10,7 +10,7 @@ from support.groups.members import Member
 from barnabas import Producer
 from barnabas.model.errors import BarnabasError
 
-pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 PARTITIONS = 3
 RECORDS_BETWEEN = 300

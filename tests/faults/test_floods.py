@@ -26,7 +26,7 @@ from barnabas.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.faults
 
 MB = 1 << 20
 SPARE_BYTES = 24 * MB

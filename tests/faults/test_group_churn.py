@@ -249,7 +249,6 @@ def check_commits_go_forward(members):
                 latest[partition] = event["offset"]
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_members_churn_under_load(tmp_path, protocol):
     with Broker(SETTINGS) as broker, Removals() as removals:

@@ -35,7 +35,7 @@ IDLE_RECORDS = 500
 ATTEMPTS = 3
 """Other work on the machine only lengthens a callback, so the smallest measurement counts."""
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.faults
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from support.wire.peer import WirePeer
 from barnabas import Admin
 from barnabas.wire.messages.api_versions import ApiVersionsRequest
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.faults
 
 
 @pytest.fixture(scope="module")

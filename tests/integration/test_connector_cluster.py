@@ -14,7 +14,6 @@ from barnabas.clients.producer import Producer
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.xdist_group("cluster"),
-    pytest.mark.timeout(120),
 ]
 
 TURNS = 50

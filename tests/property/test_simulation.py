@@ -25,7 +25,7 @@ def run_seeds(first, last, *options):
         [sys.executable, "-m", "support.simulation", str(first), str(last), *options],
         env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": str(TESTS)},
         stdout=subprocess.PIPE,
-        timeout=110,
+        timeout=500,
         check=False,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -32,7 +32,7 @@ TRIES = 5
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.xdist_group("spark"),
-    pytest.mark.timeout(3600 if SOAK else 400),
+    pytest.mark.timeout(3600 if SOAK else 600),
 ]
 
 

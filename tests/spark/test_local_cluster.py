@@ -16,7 +16,7 @@ from support.soak import SOAK
 HERE = Path(__file__).parent
 SHORT = ("test_sink.py::test_a_replayed_micro_batch_writes_nothing_twice",)
 LONG = ("test_batch_source.py", "test_stream_source.py", "test_sink.py", "test_formats.py")
-SECONDS = 3000 if SOAK else 280
+SECONDS = 3000 if SOAK else 560
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.xdist_group("spark"),

@@ -21,7 +21,6 @@ from barnabas.streams.pipelines import PipelineRunner
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.xdist_group("spark"),
-    pytest.mark.timeout(300),
 ]
 
 YAML = """\

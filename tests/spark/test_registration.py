@@ -33,7 +33,6 @@ spark.stop()
 """
 
 
-@pytest.mark.timeout(300)
 def test_a_virtual_environment_that_is_not_activated(broker, topic_name, tmp_path):
     """Spark would start the search path's python3, which has neither barnabas nor pyarrow."""
     broker.topic(topic_name)

@@ -7,7 +7,6 @@ import asyncio
 
 import httpx
 import hypothesis
-import pytest
 import schemathesis
 from support.console.requests import api_of, call
 from support.soak import SOAK
@@ -55,7 +54,6 @@ async def send(api, case):
     return status, body, str(url)
 
 
-@pytest.mark.timeout(600 if SOAK else 120)
 async def test_generated_requests_find_no_server_error():
     """Has a broker of its own, because the requests change topics and settings."""
     failures = []

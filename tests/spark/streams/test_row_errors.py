@@ -15,7 +15,6 @@ from barnabas.streams.testing import Fed
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.xdist_group("spark-queries"),
-    pytest.mark.timeout(300),
 ]
 
 

@@ -153,7 +153,7 @@ class Readers:
                 return
 
 
-def wait_until(condition, seconds=60.0):
+def wait_until(condition, seconds=150.0):
     deadline, pause = time.monotonic() + seconds, threading.Event()
     while not condition():
         assert time.monotonic() < deadline, "it did not come true in time"

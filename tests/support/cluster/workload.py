@@ -334,7 +334,7 @@ def _znodes(cluster, paths):
         client.close()
 
 
-def wait_until(condition, timeout=60.0, what="the condition"):
+def wait_until(condition, timeout=150.0, what="the condition"):
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, f"{what} did not come about in {timeout:g} s"

@@ -58,7 +58,7 @@ class Member:
             self.consumer.close()
 
 
-def wait_until(condition, seconds=60.0):
+def wait_until(condition, seconds=150.0):
     """Waits until `condition()` is true; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
