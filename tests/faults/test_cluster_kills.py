@@ -22,7 +22,7 @@ from support.soak import SOAK
 
 pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
-KILLS = 30 if SOAK else 4
+KILLS = 30 if SOAK else 3
 RECORDS_BETWEEN = 300
 """Records of each writer that are acknowledged between a start and a kill, and the reverse."""
 PARTITIONS = 3

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from support.cluster.workload import leaders, wait_until
 from support.groups.members import Member
+from support.soak import SOAK
 
 from barnabas import Producer
 from barnabas.model.errors import BarnabasError
@@ -14,6 +15,7 @@ pytestmark = [pytest.mark.faults, pytest.mark.xdist_group("cluster")]
 
 PARTITIONS = 3
 RECORDS_BETWEEN = 300
+KILLS = 4 if SOAK else 1
 
 
 class Stream(threading.Thread):
@@ -70,7 +72,7 @@ def test_readers_follow_their_leaders(cluster, topic_name, protocol):
     wait_until(lambda: sum(len(member.assigned) for member in members) == PARTITIONS)
     stream = Stream(cluster, topic_name)
     stream.start()
-    for _ in range(2):
+    for _ in range(KILLS):
         before = len(stream.acknowledged)
         wait_until(lambda mark=before: len(stream.acknowledged) >= mark + RECORDS_BETWEEN)
         victim = leaders(cluster, topic_name)[0].leader

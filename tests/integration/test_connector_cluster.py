@@ -7,6 +7,7 @@ import threading
 import pytest
 from support.clients.connector_world import Readers, wait_until
 from support.cluster.zookeeper import expire_session
+from support.soak import SOAK
 
 from barnabas.clients.connector import ConsumerConnector
 from barnabas.clients.producer import Producer
@@ -16,7 +17,7 @@ pytestmark = [
     pytest.mark.xdist_group("cluster"),
 ]
 
-TURNS = 50
+TURNS = 50 if SOAK else 15
 
 
 class Group:

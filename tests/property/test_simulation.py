@@ -13,7 +13,7 @@ import pytest
 from support.soak import SOAK
 
 TESTS = Path(__file__).parents[1]
-SEEDS = 300 if SOAK else 75
+SEEDS = 300 if SOAK else 50
 CHUNK = 25
 ONCE_FAILED = [88, 1032, 1286]
 """Seeds that found defects. Their histories change with the code; they are run nevertheless."""
