@@ -51,7 +51,7 @@ class SaslConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class HandshakeAnswer:
+class HandshakeReply:
     error: ErrorCode
     mechanisms: tuple[str, ...]
     close_after_ms: int | None = None
@@ -60,7 +60,7 @@ class HandshakeAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class AuthenticateAnswer:
+class AuthenticateReply:
     error: ErrorCode
     token: bytes = b""
     message: str | None = None
@@ -98,49 +98,49 @@ class SaslServer:
             return not self._expired(now_ms)
         return is_api_versions and self.state in (SaslState.NEW, SaslState.CHOSEN)
 
-    def handshake(self, mechanism: str, version: int, now_ms: int) -> HandshakeAnswer:
+    def handshake(self, mechanism: str, version: int, now_ms: int) -> HandshakeReply:
         enabled = tuple(sorted(self._mechanisms))
         if self.state not in (SaslState.NEW, SaslState.AUTHENTICATED):
             self.state = SaslState.FAILED
-            return HandshakeAnswer(
+            return HandshakeReply(
                 ErrorCode.ILLEGAL_SASL_STATE, enabled, 0, "unexpected SaslHandshake"
             )
         if mechanism not in self._mechanisms:
-            return self._refuse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "mechanism not enabled")
+            return self._reject(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "mechanism not enabled")
         if self.state is SaslState.AUTHENTICATED:
             problem = self._why_not_again(mechanism, now_ms)
             if problem is not None:
-                return self._refuse(ErrorCode.SASL_AUTHENTICATION_FAILED, problem)
+                return self._reject(ErrorCode.SASL_AUTHENTICATION_FAILED, problem)
         again = self.state is SaslState.AUTHENTICATED
         self.state = SaslState.AGAIN if again else SaslState.CHOSEN
         self.raw_tokens = version == 0
         self._mechanism = mechanism
         self._exchange = self._mechanisms[mechanism]()
-        return HandshakeAnswer(ErrorCode.NONE, enabled)
+        return HandshakeReply(ErrorCode.NONE, enabled)
 
-    def authenticate(self, token: bytes, now_ms: int) -> AuthenticateAnswer:
+    def authenticate(self, token: bytes, now_ms: int) -> AuthenticateReply:
         if self._exchange is None or self.state not in (SaslState.CHOSEN, SaslState.AGAIN):
             self.state = SaslState.FAILED
-            return AuthenticateAnswer(
+            return AuthenticateReply(
                 ErrorCode.ILLEGAL_SASL_STATE, close_after_ms=0, reason="unexpected SASL token"
             )
         try:
             return self._advance(self._exchange, token, now_ms)
         except AuthenticationError as error:
             self.state, self._exchange = SaslState.FAILED, None
-            return AuthenticateAnswer(
+            return AuthenticateReply(
                 ErrorCode.SASL_AUTHENTICATION_FAILED,
                 message=FAILURE_TEXT,
                 close_after_ms=self._config.failure_delay_ms,
                 reason=str(error),
             )
 
-    def _advance(self, exchange: ServerMechanism, token: bytes, now_ms: int) -> AuthenticateAnswer:
+    def _advance(self, exchange: ServerMechanism, token: bytes, now_ms: int) -> AuthenticateReply:
         if len(token) > MAX_TOKEN_BYTES:
             raise AuthenticationError("a SASL token that is too long")
         step = exchange.step(token)
         if step.user is None:
-            return AuthenticateAnswer(ErrorCode.NONE, step.token)
+            return AuthenticateReply(ErrorCode.NONE, step.token)
         principal = Principal(USER, step.user, step.by_token)
         if self.principal is not None and principal != self.principal:
             raise AuthenticationError("another principal than before")
@@ -148,17 +148,17 @@ class SaslServer:
         self.principal, self._authenticated_ms = principal, now_ms
         limits = [limit for limit in (self._config.max_session_ms, step.lifetime_ms) if limit > 0]
         self._lifetime_ms = min(limits, default=0)
-        return AuthenticateAnswer(
+        return AuthenticateReply(
             ErrorCode.NONE,
             step.token,
             session_lifetime_ms=self._lifetime_ms,
             principal=principal,
         )
 
-    def _refuse(self, error: ErrorCode, reason: str) -> HandshakeAnswer:
+    def _reject(self, error: ErrorCode, reason: str) -> HandshakeReply:
         self.state = SaslState.FAILED
         delay_ms = self._config.failure_delay_ms
-        return HandshakeAnswer(error, tuple(sorted(self._mechanisms)), delay_ms, reason)
+        return HandshakeReply(error, tuple(sorted(self._mechanisms)), delay_ms, reason)
 
     def _why_not_again(self, mechanism: str, now_ms: int) -> str | None:
         if mechanism != self._mechanism:

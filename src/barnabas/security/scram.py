@@ -195,7 +195,7 @@ class ScramClient:
     def step(self, token: bytes) -> bytes | None:
         state, self._state = self._state, _ClientState.OVER
         if state is _ClientState.FIRST_SENT:
-            response = self._answer_challenge(token)
+            response = self._respond_to_challenge(token)
             self._state = _ClientState.FINAL_SENT
             return response
         if state is _ClientState.FINAL_SENT:
@@ -203,7 +203,7 @@ class ScramClient:
             return None
         raise AuthenticationError("the server sent a token after the end of the SCRAM exchange")
 
-    def _answer_challenge(self, token: bytes) -> bytes:
+    def _respond_to_challenge(self, token: bytes) -> bytes:
         challenge = parse_server_first(token)
         if not challenge.nonce.startswith(self._nonce) or challenge.nonce == self._nonce:
             raise AuthenticationError("the server's nonce does not begin with the client's nonce")

@@ -14,7 +14,7 @@ from typing import Any
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.security.mechanism import AuthenticationError
 from barnabas.security.plain import PlainClient, PlainServer, check_against
-from barnabas.security.sasl_server import AuthenticateAnswer, SaslServer, SaslState
+from barnabas.security.sasl_server import AuthenticateReply, SaslServer, SaslState
 from barnabas.security.scram import ScramClient, ScramServer
 from barnabas.security.scram_keys import SCRAM_HASHES, DecoyCredentials, ScramCredential
 
@@ -119,7 +119,7 @@ class Attacker:
         except AuthenticationError as error:
             raise AssertionError("an error escaped") from error
 
-    def _authenticate(self, token: bytes) -> AuthenticateAnswer:
+    def _authenticate(self, token: bytes) -> AuthenticateReply:
         self.seen.append(token)
         answer = self.server.authenticate(token, self.now_ms)
         assert answer.error in ALLOWED_ERRORS

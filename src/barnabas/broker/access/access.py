@@ -122,8 +122,8 @@ def fetch_rights(
 
 AuthorizationRule: TypeAlias = Callable[[Access, RequestContext, Any, Handle], Result]
 """`serve` is the handler; a rule that rejects the whole request does not call it."""
-Refused: TypeAlias = Callable[[RequestContext, Any], Message]
-"""Returns the response to a request that is rejected as a whole."""
+DeniedResponse: TypeAlias = Callable[[RequestContext, Any], Message]
+"""Returns the response to a request that is denied as a whole."""
 
 
 ItemT = TypeVar("ItemT")
@@ -140,29 +140,31 @@ def split(
     return kept, denied
 
 
-def anybody(access: Access, ctx: RequestContext, request: Message, serve: Handle) -> Result:
-    """For APIs that need no right, and for handlers that authorize themselves."""
+def no_authorization(
+    access: Access, ctx: RequestContext, request: Message, serve: Handle
+) -> Result:
+    """For APIs that need no permission, and for handlers that authorize themselves."""
     return serve(ctx, request)
 
 
-def needs_cluster(refused: Refused, *operations: Operation) -> AuthorizationRule:
+def needs_cluster(denied: DeniedResponse, *operations: Operation) -> AuthorizationRule:
     """Returns a rule that needs one of these operations on the cluster."""
 
     def rule(access: Access, ctx: RequestContext, request: Message, serve: Handle) -> Result:
         if any(access.cluster(operation) for operation in operations):
             return serve(ctx, request)
-        return refused(ctx, request)
+        return denied(ctx, request)
 
     return rule
 
 
-def needs_group(refused: Refused, operation: Operation) -> AuthorizationRule:
+def needs_group(denied: DeniedResponse, operation: Operation) -> AuthorizationRule:
     """Returns a rule that needs this operation on the group of the request."""
 
     def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
         if access.group(operation, request.group_id):
             return serve(ctx, request)
-        return refused(ctx, request)
+        return denied(ctx, request)
 
     return rule
 

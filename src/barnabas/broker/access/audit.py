@@ -388,9 +388,9 @@ class AuditTopic:
         response: produce.ProduceResponse = await self._links.to(leader).request(
             request, version=_BY_NAME, timeout_s=2 * _TIMEOUT_MS / 1000
         )
-        answer = response.responses[0].partition_responses[0]
-        if answer.error_code:
-            raise BrokerError(ErrorCode.of(answer.error_code), answer.error_message)
+        partition = response.responses[0].partition_responses[0]
+        if partition.error_code:
+            raise BrokerError(ErrorCode.of(partition.error_code), partition.error_message)
         for _ in range(len(chunk) - (self._dropped - dropped)):
             self._lines.popleft()
 

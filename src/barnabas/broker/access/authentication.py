@@ -18,7 +18,7 @@ from barnabas.net.replies import Part, PendingReply, Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.runtime.clock import Clock
 from barnabas.security.sasl_server import (
-    AuthenticateAnswer,
+    AuthenticateReply,
     MechanismFactory,
     SaslConfig,
     SaslServer,
@@ -108,12 +108,12 @@ class SaslGate:
     ) -> Reply:
         request = SaslHandshakeRequest.decode(frame, header.api_version, offset)
         now_ms = self._clock.monotonic_ms()
-        answer = session.handshake(request.mechanism, header.api_version, now_ms)
-        response = SaslHandshakeResponse(answer.error, list(answer.mechanisms))
-        if answer.close_after_ms is None:
+        reply = session.handshake(request.mechanism, header.api_version, now_ms)
+        response = SaslHandshakeResponse(reply.error, list(reply.mechanisms))
+        if reply.close_after_ms is None:
             return encode_reply(header, response)
         parts = encode_reply(header, response)
-        return self._close(connection, answer.reason, answer.close_after_ms, parts)
+        return self._close(connection, reply.reason, reply.close_after_ms, parts)
 
     def _authenticate(
         self,
@@ -140,7 +140,7 @@ class SaslGate:
             return [struct.pack(">i", len(response.token)) + response.token]
         return self._close(connection, response.reason, response.close_after_ms, None)
 
-    def _admit(self, connection: ServerConnection, response: AuthenticateAnswer) -> None:
+    def _admit(self, connection: ServerConnection, response: AuthenticateReply) -> None:
         if response.principal is not None:
             connection.principal = response.principal
             connection.lift_bounds()
@@ -165,7 +165,7 @@ class SaslGate:
         return reply
 
 
-def _response(response: AuthenticateAnswer) -> Message:
+def _response(response: AuthenticateReply) -> Message:
     message = response.message
     if message is None and response.error is not ErrorCode.NONE:
         message = response.error.explanation

@@ -63,7 +63,7 @@ class Muting:
         self._muted: dict[ServerConnection, tuple[int, Timer]] = {}
 
     def mute(self, connection: ServerConnection, throttle_ms: int) -> None:
-        """Stops reading from a connection for a time; received requests are still answered."""
+        """Stops reading from a connection for a time; received requests still get responses."""
         until_ms = self._clock.monotonic_ms() + throttle_ms
         known_ms, timer = self._muted.get(connection, (-1, None))
         if known_ms >= until_ms:
@@ -110,8 +110,8 @@ class ConnectionRates:
         self._total = total
         self._of_listeners = of_listeners
 
-    def refused_ms(self, host: str) -> int:
-        """Counts a connection of an address; returns the delay of a refusal, 0 if accepted."""
+    def rejected_ms(self, host: str) -> int:
+        """Counts a connection of an address; returns after how long it is closed, 0 if accepted."""
         limit = self._meter.ip_limit(host) if self._meter.active else None
         if limit is None:
             return 0
@@ -157,15 +157,15 @@ class RatedConnections:
     def accepted(self, connection: ServerConnection) -> None:
         if self._security is not None:
             self._security.accepted(connection)
-        refused_ms = self._rates.refused_ms(connection.stream.peer[0])
-        if refused_ms > 0:
+        rejected_ms = self._rates.rejected_ms(connection.stream.peer[0])
+        if rejected_ms > 0:
             connection.pause()
-            refuse = partial(
+            reject = partial(
                 connection.refuse,
                 Refusal.TOO_MANY_FROM_IP,
                 "connects faster than its quota allows",
             )
-            self._schedule(refused_ms / 1000, refuse)
+            self._schedule(rejected_ms / 1000, reject)
             return
         delayed_ms = self._rates.delayed_ms(self._listener)
         if delayed_ms > 0:

@@ -193,7 +193,9 @@ class _ConfigResource(Protocol):
     resource_name: str
 
 
-def _refusal(access: Access, operation: Operation, resource: _ConfigResource) -> ErrorCode | None:
+def _denied_code(
+    access: Access, operation: Operation, resource: _ConfigResource
+) -> ErrorCode | None:
     kind, name = resource.resource_type, resource.resource_name
     if kind == _TOPIC:
         allowed, code = access.topic(operation, name), ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -205,14 +207,14 @@ def _refusal(access: Access, operation: Operation, resource: _ConfigResource) ->
 
 
 def _resource_by_resource(
-    operation: Operation, result_type: Any, answered: str
+    operation: Operation, result_type: Any, result_list: str
 ) -> AuthorizationRule:
     def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
-        judged = [(item, _refusal(access, operation, item)) for item in request.resources]
+        judged = [(item, _denied_code(access, operation, item)) for item in request.resources]
         request.resources = [item for item, code in judged if code is None]
 
         def amend(response: Any) -> Any:
-            getattr(response, answered).extend(
+            getattr(response, result_list).extend(
                 result_type(code, code.explanation, item.resource_type, item.resource_name)
                 for item, code in judged
                 if code is not None

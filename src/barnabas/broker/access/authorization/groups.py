@@ -399,7 +399,9 @@ def _fetch_of_groups(
     kept, hidden = split(
         request.groups, lambda group: access.group(Operation.DESCRIBE, group.group_id)
     )
-    refused = [OffsetFetchResponseGroup(group.group_id, [], _GROUP_DENIED) for group in hidden]
+    denied_groups = [
+        OffsetFetchResponseGroup(group.group_id, [], _GROUP_DENIED) for group in hidden
+    ]
     denied = {group.group_id: _take_denied_topics(access, ctx, group) for group in kept}
     everything = {group.group_id for group in kept if group.topics is None}
     request.groups = kept
@@ -413,7 +415,7 @@ def _fetch_of_groups(
                     topic for topic in group.topics if access.topic(Operation.DESCRIBE, topic.name)
                 ]
             group.topics += denied[group.group_id]
-        response.groups += refused
+        response.groups += denied_groups
         return response
 
     ctx.amend_with(amend)

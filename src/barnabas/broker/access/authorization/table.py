@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from barnabas.broker.access.access import Access, AuthorizationRule, Authorizers, anybody
+from barnabas.broker.access.access import Access, AuthorizationRule, Authorizers, no_authorization
 from barnabas.broker.access.authorization import (
     cluster,
     groups,
@@ -17,7 +17,7 @@ from barnabas.wire.api_keys import ApiKey
 RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.PRODUCE: topics.authorize_produce,
     # Fetch authorizes the partitions of its session at every read.
-    ApiKey.FETCH: anybody,
+    ApiKey.FETCH: no_authorization,
     ApiKey.LIST_OFFSETS: topics.authorize_list_offsets,
     ApiKey.METADATA: topics.authorize_metadata,
     ApiKey.LEADER_AND_ISR: cluster.authorize_leader_and_isr,
@@ -33,8 +33,8 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.SYNC_GROUP: groups.authorize_sync_group,
     ApiKey.DESCRIBE_GROUPS: groups.authorize_describe_groups,
     ApiKey.LIST_GROUPS: groups.authorize_list_groups,
-    ApiKey.SASL_HANDSHAKE: anybody,
-    ApiKey.API_VERSIONS: anybody,
+    ApiKey.SASL_HANDSHAKE: no_authorization,
+    ApiKey.API_VERSIONS: no_authorization,
     ApiKey.CREATE_TOPICS: topics.authorize_create_topics,
     ApiKey.DELETE_TOPICS: topics.authorize_delete_topics,
     ApiKey.DELETE_RECORDS: topics.authorize_delete_records,
@@ -52,11 +52,11 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.ALTER_CONFIGS: cluster.authorize_alter_configs,
     ApiKey.ALTER_REPLICA_LOG_DIRS: cluster.authorize_alter_log_dirs,
     ApiKey.DESCRIBE_LOG_DIRS: cluster.authorize_describe_log_dirs,
-    ApiKey.SASL_AUTHENTICATE: anybody,
+    ApiKey.SASL_AUTHENTICATE: no_authorization,
     ApiKey.CREATE_DELEGATION_TOKEN: cluster.authorize_create_delegation_token,
     # The handlers allow these to owner, requester and renewers of the token.
-    ApiKey.RENEW_DELEGATION_TOKEN: anybody,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: anybody,
+    ApiKey.RENEW_DELEGATION_TOKEN: no_authorization,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: no_authorization,
     ApiKey.DESCRIBE_DELEGATION_TOKEN: cluster.authorize_describe_delegation_token,
     ApiKey.CREATE_PARTITIONS: topics.authorize_create_partitions,
     ApiKey.DELETE_GROUPS: groups.authorize_delete_groups,
@@ -76,8 +76,8 @@ RULES: dict[ApiKey, AuthorizationRule] = {
     ApiKey.LIST_TRANSACTIONS: transactions.authorize_list_transactions,
     ApiKey.CONSUMER_GROUP_HEARTBEAT: groups.authorize_consumer_group_heartbeat,
     ApiKey.CONSUMER_GROUP_DESCRIBE: groups.authorize_consumer_group_describe,
-    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: anybody,
-    ApiKey.PUSH_TELEMETRY: anybody,
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: no_authorization,
+    ApiKey.PUSH_TELEMETRY: no_authorization,
     ApiKey.LIST_CONFIG_RESOURCES: cluster.authorize_list_config_resources,
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: topics.authorize_describe_topic_partitions,
 }

@@ -51,12 +51,12 @@ _IDS_FROM = 13
 
 def topic_by_topic(
     operation: Operation,
-    refused: Callable[[Any], object],
+    denied_result: Callable[[Any], object],
     *,
     name: str = "name",
-    answered: str = "topics",
+    result_list: str = "topics",
 ) -> AuthorizationRule:
-    """For requests with `topics`; the list `answered` of the response has one entry per topic."""
+    """For requests with `topics`; `result_list` of the response has one entry per topic."""
 
     def rule(access: Access, ctx: RequestContext, request: Any, serve: Handle) -> Result:
         allowed = access.topics(operation, [getattr(item, name) for item in request.topics])
@@ -64,11 +64,11 @@ def topic_by_topic(
         if denied:
             request.topics = kept
 
-            def add_refusals(response: object) -> Any:
-                getattr(response, answered).extend(refused(item) for item in denied)
+            def add_denied(response: object) -> Any:
+                getattr(response, result_list).extend(denied_result(item) for item in denied)
                 return response
 
-            ctx.amend_with(add_refusals)
+            ctx.amend_with(add_denied)
         return serve(ctx, request)
 
     return rule
@@ -119,7 +119,7 @@ def _end_of_epoch(topic: epochs.OffsetForLeaderTopic) -> epochs.OffsetForLeaderT
 authorize_list_offsets = topic_by_topic(Operation.DESCRIBE, _list_offsets)
 authorize_delete_records = topic_by_topic(Operation.DELETE, _delete_records)
 authorize_create_partitions = topic_by_topic(
-    Operation.ALTER, _create_partitions, answered="results"
+    Operation.ALTER, _create_partitions, result_list="results"
 )
 authorize_describe_producers = topic_by_topic(Operation.READ, _describe_producers)
 _describe_epochs = topic_by_topic(Operation.DESCRIBE, _end_of_epoch, name="topic")
@@ -145,20 +145,20 @@ def authorize_produce(
         Operation.WRITE, transactional_id
     ):
         code = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        _close_unless_answered(request, code)
-        return ProduceResponse([_refused(topic, code) for topic in request.topic_data])
+        _close_if_unacknowledged(request, code)
+        return ProduceResponse([_denied_topic(topic, code) for topic in request.topic_data])
     kept, denied = split(request.topic_data, lambda topic: _may_write(access, ctx, topic))
     if not denied:
         return serve(ctx, request)
     request.topic_data = kept
 
-    def add_refusals(response: ProduceResponse) -> ProduceResponse:
-        response.responses.extend(_refused(topic, _DENIED) for topic in denied)
+    def add_denied(response: ProduceResponse) -> ProduceResponse:
+        response.responses.extend(_denied_topic(topic, _DENIED) for topic in denied)
         return response
 
-    ctx.amend_with(add_refusals)
+    ctx.amend_with(add_denied)
     result = serve(ctx, request)
-    _close_unless_answered(request, _DENIED)
+    _close_if_unacknowledged(request, _DENIED)
     return result
 
 
@@ -170,14 +170,14 @@ def _may_write(access: Access, ctx: RequestContext, topic: TopicProduceData) -> 
     return name is None or access.topic(Operation.WRITE, name)
 
 
-def _refused(topic: TopicProduceData, code: ErrorCode) -> TopicProduceResponse:
+def _denied_topic(topic: TopicProduceData, code: ErrorCode) -> TopicProduceResponse:
     responses = [
         PartitionProduceResponse(data.index, code, -1, -1, -1) for data in topic.partition_data
     ]
     return TopicProduceResponse(topic.name, topic.topic_id, responses)
 
 
-def _close_unless_answered(request: ProduceRequest, code: ErrorCode) -> None:
+def _close_if_unacknowledged(request: ProduceRequest, code: ErrorCode) -> None:
     if request.acks == 0:
         detail = f"produce with acks=0 failed with {code.name}"
         raise ConnectionClosedError(Refusal.FAILED_UNACKNOWLEDGED, detail)
@@ -202,7 +202,7 @@ def authorize_metadata(
     access: Access, ctx: RequestContext, request: MetadataRequest, serve: Handle
 ) -> Result:
     named = bool(request.topics)
-    refused = _take_refused(access, ctx, request) if named else []
+    denied = _remove_denied(access, ctx, request) if named else []
 
     def amend(response: MetadataResponse) -> MetadataResponse:
         shown = [topic for topic in response.topics if topic.name != _NO_TOPIC]
@@ -214,32 +214,32 @@ def authorize_metadata(
                     topic.topic_authorized_operations = topic_operations(access, topic.name)
         if request.include_cluster_authorized_operations:
             response.cluster_authorized_operations = cluster_operations(access)
-        response.topics = shown + refused
+        response.topics = shown + denied
         return response
 
     ctx.amend_with(amend)
     return serve(ctx, request)
 
 
-def _take_refused(
+def _remove_denied(
     access: Access, ctx: RequestContext, request: MetadataRequest
 ) -> list[MetadataResponseTopic]:
     """Removes topics that the caller must not describe, or not create by a metadata request."""
-    kept, refused = [], []
+    kept, denied = [], []
     for topic in request.topics or ():
-        refusal = _metadata_refusal(access, ctx, request, topic)
-        if refusal is None:
+        error = _denied_metadata(access, ctx, request, topic)
+        if error is None:
             kept.append(topic)
         else:
-            refused.append(refusal)
+            denied.append(error)
     if not kept and ctx.version == 0:
         # In version 0 an empty list requests all topics.
         kept = [MetadataRequestTopic(name=_NO_TOPIC)]
     request.topics = kept
-    return refused
+    return denied
 
 
-def _metadata_refusal(
+def _denied_metadata(
     access: Access, ctx: RequestContext, request: MetadataRequest, topic: MetadataRequestTopic
 ) -> MetadataResponseTopic | None:
     services = ctx.services
@@ -249,12 +249,12 @@ def _metadata_refusal(
         if name is None or access.topic(Operation.DESCRIBE, name):
             return None
         return MetadataResponseTopic(_DENIED, None, topic.topic_id)
-    refusal = MetadataResponseTopic(_DENIED, name)
+    error = MetadataResponseTopic(_DENIED, name)
     if not access.topic(Operation.DESCRIBE, name):
-        return refusal
+        return error
     creates = request.allow_auto_topic_creation and services.config["auto.create.topics.enable"]
     if creates and not services.metadata.has_topic(name) and not _may_create(access, name):
-        return refusal
+        return error
     return None
 
 
@@ -268,7 +268,7 @@ def authorize_describe_topic_partitions(
     everything = not request.topics
     names = [topic.name for topic in request.topics] or list(ctx.services.metadata.topics())
     allowed = access.topics(Operation.DESCRIBE, names)
-    refused = [
+    denied = [
         DescribeTopicPartitionsResponseTopic(_DENIED, name)
         for name in names
         if name not in allowed and not everything
@@ -278,14 +278,14 @@ def authorize_describe_topic_partitions(
         allowed = frozenset(name for name in allowed if name > cursor.topic_name)
         request.cursor = None
     if not allowed:  # an empty list requests all topics
-        return DescribeTopicPartitionsResponse(topics=refused)
+        return DescribeTopicPartitionsResponse(topics=denied)
     request.topics = [TopicRequest(name) for name in names if name in allowed]
 
     def amend(response: DescribeTopicPartitionsResponse) -> DescribeTopicPartitionsResponse:
         for topic in response.topics:
             if topic.error_code == 0:
                 topic.topic_authorized_operations = topic_operations(access, topic.name)
-        response.topics.extend(refused)
+        response.topics.extend(denied)
         return response
 
     ctx.amend_with(amend)
@@ -322,31 +322,31 @@ def authorize_create_topics(
 def authorize_delete_topics(
     access: Access, ctx: RequestContext, request: DeleteTopicsRequest, serve: Handle
 ) -> Result:
-    refused: list[DeletableTopicResult] = []
+    denied: list[DeletableTopicResult] = []
     if ctx.version < _STATES_FROM:
         kept = access.topics(Operation.DELETE, request.topic_names)
         names = request.topic_names
-        refused = [_undeletable(name) for name in names if name not in kept]
+        denied = [_undeletable(name) for name in names if name not in kept]
         request.topic_names = [name for name in names if name in kept]
     else:
         states = []
         for state in request.topics:
-            refusal = _delete_refusal(access, ctx, state)
-            if refusal is None:
+            error = _denied_deletion(access, ctx, state)
+            if error is None:
                 states.append(state)
             else:
-                refused.append(refusal)
+                denied.append(error)
         request.topics = states
 
     def amend(response: DeleteTopicsResponse) -> DeleteTopicsResponse:
-        response.responses.extend(refused)
+        response.responses.extend(denied)
         return response
 
     ctx.amend_with(amend)
     return serve(ctx, request)
 
 
-def _delete_refusal(
+def _denied_deletion(
     access: Access, ctx: RequestContext, state: DeleteTopicState
 ) -> DeletableTopicResult | None:
     name = state.name
