@@ -270,8 +270,8 @@ class Dispatcher:
                 later = await self.loop_watch.watched(name, later)
             if isinstance(later, LargeResponse):
                 later = await self._large_requests.encode(context, later)
-        except ConnectionClosedError as refused:
-            context.connection.refuse(refused.reason, refused.detail)
+        except ConnectionClosedError as closed:
+            context.connection.refuse(closed.reason, closed.detail)
         except ProtocolError as error:
             context.connection.refuse(Refusal.MALFORMED, str(error))
         except Exception as error:  # noqa: BLE001 - one of the top-level loops

@@ -232,14 +232,15 @@ class FetchJob:
         reads: list[tuple[SessionPartition, PartitionData]],
     ) -> None:
         self._count_topics(reads)
-        answered = reads
+        included = reads
         if session is not None:
             incremental = self._plan.session is not None
-            told = [(t, d, session.has_news(t, _news(d))) for t, d in reads]
-            answered = [(t, d) for t, d, news in told if news or not incremental]
-        _add_by_topic(response.responses, answered)
+            # `has_news` also stores the state to be sent, so it is called for every partition.
+            with_news = [(t, d, session.has_news(t, _news(d))) for t, d in reads]
+            included = [(t, d) for t, d, news in with_news if news or not incremental]
+        _add_by_topic(response.responses, included)
         if self._ctx.version >= _HINTS_FROM and self._failed:
-            self._add_hints(response, answered)
+            self._add_hints(response, included)
 
     def _count_replication(self) -> None:
         """Counts the response's bytes for the replication throttle (KIP-73)."""
@@ -353,11 +354,11 @@ class FetchJob:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
     def _add_hints(
-        self, response: FetchResponse, answered: list[tuple[SessionPartition, PartitionData]]
+        self, response: FetchResponse, included: list[tuple[SessionPartition, PartitionData]]
     ) -> None:
         ctx = self._ctx
         leaders: set[BrokerId] = set()
-        for target, data in answered:
+        for target, data in included:
             name = target.topic or ctx.services.metadata.topic_name(target.topic_id) or ""
             state = leader_hint(ctx, data.error_code, TopicPartition(name, target.partition))
             if state is not None:
@@ -393,10 +394,10 @@ def _news(data: PartitionData) -> PartitionChanges:
 
 
 def _add_by_topic(
-    topics: list[FetchableTopicResponse], answered: list[tuple[SessionPartition, PartitionData]]
+    topics: list[FetchableTopicResponse], included: list[tuple[SessionPartition, PartitionData]]
 ) -> None:
     """Adds partitions, grouping adjacent ones of a topic; keeps the order of the partitions."""
-    for target, data in answered:
+    for target, data in included:
         name = target.topic or ""
         last = topics[-1] if topics else None
         if last is None or last.topic_id != target.topic_id or last.topic != name:

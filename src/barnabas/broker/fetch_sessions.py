@@ -122,17 +122,17 @@ class CachedFetchSession:
 
     def has_news(self, target: SessionPartition, news: PartitionChanges) -> bool:
         """Whether the response must contain the partition; stores the state to be sent."""
-        told = (target.sent_high_watermark, target.sent_log_start_offset)
-        changed = told != (news.high_watermark, news.log_start_offset)
-        must_be_told_again = bool(news.error) or news.redirected
+        sent = (target.sent_high_watermark, target.sent_log_start_offset)
+        changed = sent != (news.high_watermark, news.log_start_offset)
+        must_be_repeated = bool(news.error) or news.redirected
         # -1 differs from every high watermark, so the next response contains the partition again,
         # also without an error.
-        target.sent_high_watermark = -1 if must_be_told_again else news.high_watermark
+        target.sent_high_watermark = -1 if must_be_repeated else news.high_watermark
         target.sent_log_start_offset = news.log_start_offset
         if news.size:
             # Partitions with data move to the end, so that no partition starves the others.
             self.targets.move_to_end(target.key)
-        return changed or bool(news.size) or must_be_told_again
+        return changed or bool(news.size) or must_be_repeated
 
 
 @dataclass(slots=True)
@@ -201,7 +201,7 @@ class FetchSessionCache:
         if not session.targets:
             self._drop(session.session_id)
             return SessionFetchPlan([])
-        # The client answers this error with a full request, which then gets no session. Checked
+        # After this error the client sends a full request, which then gets no session. Checked
         # only for added partitions, so that sessions within the limit are not dropped.
         if added > 0 and self.partitions > self._max_partitions and not session.privileged:
             self._drop(session.session_id)

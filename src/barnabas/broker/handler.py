@@ -66,7 +66,7 @@ class RequestPorts(Protocol):
     config: BrokerConfig
     broker_id: BrokerId
     metadata: MetadataCache
-    answers_own_address: bool
+    uses_connected_address: bool
     """Whether clients get the address they connected to as this broker's address."""
 
 
@@ -299,7 +299,7 @@ class HandlerContext(Generic[PortsT_co]):
         client connected to, because it is reachable from the client's network.
         """
         services = self.services
-        if broker.broker_id == services.broker_id and services.answers_own_address:
+        if broker.broker_id == services.broker_id and services.uses_connected_address:
             host, port = self.connection.stream.local
             return Endpoint(self.connection.listener_name, host, port)
         return broker.endpoint(self.connection.listener_name)

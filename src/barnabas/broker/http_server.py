@@ -195,11 +195,11 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve(with_body=False)
 
     def do_POST(self) -> None:
-        self._refuse_method()
+        self._reject_method()
 
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_POST
 
-    def _refuse_method(self) -> None:
+    def _reject_method(self) -> None:
         self.close_connection = True  # the body of the request is not read
         self.send_response(HTTPStatus.METHOD_NOT_ALLOWED)
         self.send_header("Allow", "GET, HEAD")

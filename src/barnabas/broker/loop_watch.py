@@ -50,7 +50,7 @@ class _Watched:
 
     No variable may refer to an error, or to a future that contains one, while the error is raised:
     its traceback contains the calls of this class. The reference cycle would keep the memory of a
-    refused frame until a garbage collection.
+    rejected frame until a garbage collection.
     """
 
     __slots__ = ("_awaitable", "_name", "_watch")

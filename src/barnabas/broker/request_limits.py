@@ -93,7 +93,7 @@ ELEMENT_BYTES: dict[ApiKey, int] = {
 }
 """Estimated memory of one element (`primitives.over_budget`), with some configs for a new topic.
 
-These requests name partitions or topics. One that names far more than there are is refused before
+These requests name partitions or topics. One that names far more than there are is rejected before
 it is decoded: decoding a million repetitions would compete with the loop for seconds."""
 # Arrays at whose ends the elements of a request are counted.
 LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {

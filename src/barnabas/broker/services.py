@@ -54,7 +54,7 @@ class Services:
     fetch_purgatory: Purgatory
     fetch_sessions: FetchSessionCache
     api_versions: ApiVersionsResponses
-    answers_own_address: bool
+    uses_connected_address: bool
     coordinators: Coordinators
     client_entities: ClientEntities
     topic_metrics: TopicMetrics

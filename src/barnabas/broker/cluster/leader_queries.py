@@ -101,13 +101,13 @@ class RequestedLeaders:
                 return
             wanted = _distinct(waiting)
             try:
-                answered = await _fetch(link, wanted)
+                timestamps = await _fetch(link, wanted)
             except (BarnabasError, OSError) as error:
                 _logger.debug("timestamps on broker %d cannot be read: %s", leader, error)
                 return
-            found.update(answered)
+            found.update(timestamps)
             first = next(iter(wanted.items()))
-            waiting = [at for at in waiting if at != first and at not in answered]
+            waiting = [at for at in waiting if at != first and at not in timestamps]
 
 
 def _distinct(positions: list[Position]) -> dict[TopicPartition, int]:

@@ -63,8 +63,8 @@ class RemoteMarkers:
         except (BarnabasError, OSError):
             done(results)  # sent again to the leader at that time
             return
-        for answered in response.markers:
-            for topic in answered.topics:
+        for marker_result in response.markers:
+            for topic in marker_result.topics:
                 for item in topic.partitions:
                     topic_partition = TopicPartition(topic.name, item.partition_index)
                     results[topic_partition] = ErrorCode.of(item.error_code)
@@ -89,21 +89,21 @@ class RoutedAddPartitions:
         self._links = links
         self._tasks = BackgroundTasks()
 
-    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
+    def add_or_verify(self, request: AddPartitions, on_results: Verified) -> None:
         topic_partition = self._internal_topics.partition_of(
             TRANSACTIONS_TOPIC, request.transactional_id
         )
         state = self._metadata.partition(topic_partition)
         if state is None or state.leader < 0 or state.leader == self._broker_id:
-            self._local.add_or_verify(request, answered)
+            self._local.add_or_verify(request, on_results)
         else:
-            self._tasks.start(self._request(state.leader, request, answered))
+            self._tasks.start(self._request(state.leader, request, on_results))
 
     async def stop(self) -> None:
         await self._tasks.stop()
 
     async def _request(
-        self, broker_id: BrokerId, request: AddPartitions, answered: Verified
+        self, broker_id: BrokerId, request: AddPartitions, on_results: Verified
     ) -> None:
         transaction = adding.AddPartitionsToTxnTransaction(
             request.transactional_id,
@@ -122,9 +122,9 @@ class RoutedAddPartitions:
             )
         except (BarnabasError, OSError):
             # The error of a coordinator that moves: the producer sends the batch again.
-            answered(dict.fromkeys(request.partitions, ErrorCode.NOT_COORDINATOR))
+            on_results(dict.fromkeys(request.partitions, ErrorCode.NOT_COORDINATOR))
             return
-        answered(_results(request, response))
+        on_results(_results(request, response))
 
 
 def _results(

@@ -111,12 +111,12 @@ class WireSource:
             request, timeout_s=self._timeout_s
         )
         unknown = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
-        answered = {item.topic_partition: unknown for item in plan.partitions}
+        offsets = {item.topic_partition: unknown for item in plan.partitions}
         for topic in response.topics:
             for found in topic.partitions:
                 topic_partition = TopicPartition(topic.name, found.partition_index)
-                answered[topic_partition] = (ErrorCode.of(found.error_code), found.offset)
-        return answered
+                offsets[topic_partition] = (ErrorCode.of(found.error_code), found.offset)
+        return offsets
 
 
 def _fetch_topics(partitions: Iterable[FetchPartition], max_bytes: int) -> list[fetch.FetchTopic]:

@@ -125,8 +125,8 @@ class VerifiedProduce:
     def _serve_late(self, deferred: Deferred) -> None:
         try:
             result = self._serve(self._results)
-        except ConnectionClosedError as refused:  # acks=0 and a failure
-            self._ctx.connection.refuse(refused.reason, refused.detail)
+        except ConnectionClosedError as closed:  # acks=0 and a failure
+            self._ctx.connection.refuse(closed.reason, closed.detail)
             return
         if isinstance(result, Deferred):
             result.when_ready(lambda: deferred.complete(result.parts))

@@ -149,10 +149,10 @@ class Verifications:
 class AddPartitionsToTxnManager(Protocol):
     """Sends AddPartitionsToTxn to the coordinator of the transactional id.
 
-    `answered` receives every partition of the request exactly once, now or later.
+    `on_results` receives every partition of the request exactly once, now or later.
     """
 
-    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None: ...
+    def add_or_verify(self, request: AddPartitions, on_results: Verified) -> None: ...
 
 
 class LocalAddPartitions:
@@ -161,8 +161,8 @@ class LocalAddPartitions:
     def __init__(self, transactions: TransactionCoordinator) -> None:
         self._transactions = transactions
 
-    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
-        receiver = _PartitionErrors(request, answered)
+    def add_or_verify(self, request: AddPartitions, on_results: Verified) -> None:
+        receiver = _PartitionErrors(request, on_results)
         try:
             self._transactions.run(
                 request.transactional_id,
@@ -197,18 +197,18 @@ class RetryingAddPartitions:
         self._backoff_ms = backoff_ms
         self._max_ms = max_ms
 
-    def add_or_verify(self, request: AddPartitions, answered: Verified) -> None:
+    def add_or_verify(self, request: AddPartitions, on_results: Verified) -> None:
         deadline_ms = self._steady.now_ms() + self._max_ms
-        self._send(request, answered, deadline_ms)
+        self._send(request, on_results, deadline_ms)
 
-    def _send(self, request: AddPartitions, answered: Verified, deadline_ms: int) -> None:
+    def _send(self, request: AddPartitions, on_results: Verified, deadline_ms: int) -> None:
         def replied(errors: Mapping[TopicPartition, ErrorCode]) -> None:
             again = ErrorCode.CONCURRENT_TRANSACTIONS in errors.values()
             if again and self._steady.now_ms() + self._backoff_ms <= deadline_ms:
-                retry = partial(self._send, request, answered, deadline_ms)
+                retry = partial(self._send, request, on_results, deadline_ms)
                 self._schedule(self._backoff_ms / 1000, retry)
             else:
-                answered(errors)
+                on_results(errors)
 
         self.manager.add_or_verify(request, replied)
 
@@ -216,12 +216,12 @@ class RetryingAddPartitions:
 class _PartitionErrors:
     """A `ReplyReceiver` that reports one error per partition."""
 
-    def __init__(self, request: AddPartitions, answered: Verified) -> None:
+    def __init__(self, request: AddPartitions, on_results: Verified) -> None:
         self._request = request
-        self._answered = answered
+        self._on_results = on_results
 
     def complete(self, reply: AddPartitionsReply) -> None:
-        self._answered(reply.partitions)
+        self._on_results(reply.partitions)
 
     def fail(self, code: ErrorCode) -> None:
-        self._answered(dict.fromkeys(self._request.partitions, code))
+        self._on_results(dict.fromkeys(self._request.partitions, code))

@@ -95,8 +95,8 @@ async def handle_create_acls(
     store = ctx.services.acl_store
     if store is None:
         text = "no authorizer is configured"
-        refused = [AclCreationResult(ErrorCode.SECURITY_DISABLED, text) for _ in request.creations]
-        return CreateAclsResponse(results=refused)
+        rejected = [AclCreationResult(ErrorCode.SECURITY_DISABLED, text) for _ in request.creations]
+        return CreateAclsResponse(results=rejected)
     results = [AclCreationResult(0, None) for _ in request.creations]
     wanted: list[tuple[AclBinding, AclCreationResult]] = []
     for creation, result in zip(request.creations, results, strict=True):
@@ -130,8 +130,8 @@ async def handle_delete_acls(
     """Deletes the ACLs that match filters. v1 pattern types; v2 flexible."""
     store = ctx.services.acl_store
     if store is None:
-        refused = _failed_deletion(ErrorCode.SECURITY_DISABLED, "no authorizer is configured")
-        return DeleteAclsResponse(filter_results=[refused for _ in request.filters])
+        rejected = _failed_deletion(ErrorCode.SECURITY_DISABLED, "no authorizer is configured")
+        return DeleteAclsResponse(filter_results=[rejected for _ in request.filters])
     return DeleteAclsResponse(
         filter_results=[await _delete(store, chosen) for chosen in request.filters]
     )

@@ -77,7 +77,7 @@ def _deletion(group_ids: list[str]) -> GroupOperation:
 
 
 class _ShardDeletion:
-    """A `GroupAnswer` for the groups of one shard; adds their results to the response."""
+    """A `ReplyReceiver` for the groups of one shard; adds their results to the response."""
 
     def __init__(
         self, group_ids: list[str], collect: Callable[[dict[str, ErrorCode]], None]

@@ -177,7 +177,7 @@ class _OffsetFetch:
     def __init__(self, ctx: HandlerContext[GroupPorts], require_stable: bool, groups: int) -> None:
         self._ctx = ctx
         self._require_stable = require_stable
-        self._answers: list[OffsetFetchResponseGroup | None] = [None] * groups
+        self._responses: list[OffsetFetchResponseGroup | None] = [None] * groups
         self._missing = groups
         self._respond: Callable[[OffsetFetchResponse], None] | None = None
 
@@ -213,7 +213,7 @@ class _OffsetFetch:
         return deferred
 
     def _take(self, index: int, response: OffsetFetchResponseGroup) -> None:
-        self._answers[index] = response
+        self._responses[index] = response
         self._missing -= 1
         if self._missing == 0 and self._respond is not None:
             self._respond(self._response())
@@ -263,7 +263,7 @@ class _OffsetFetch:
         return OffsetFetchResponseGroup(group.group_id, topics, code)
 
     def _response(self) -> OffsetFetchResponse:
-        responses = [response for response in self._answers if response is not None]
+        responses = [response for response in self._responses if response is not None]
         if self._ctx.version >= _BATCHED_FROM:
             return OffsetFetchResponse(groups=responses)
         one = responses[0]

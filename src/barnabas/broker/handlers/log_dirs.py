@@ -124,8 +124,8 @@ def respond_per_replica(
     wanted: dict[str, dict[int, str]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
-            places = wanted.setdefault(topic.name, {})
-            places.update(dict.fromkeys(topic.partitions, directory.path))
+            paths = wanted.setdefault(topic.name, {})
+            paths.update(dict.fromkeys(topic.partitions, directory.path))
 
     def results(name: str) -> Iterator[AlterReplicaLogDirPartitionResult]:
         for number, path in wanted[name].items():

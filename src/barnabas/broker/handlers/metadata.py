@@ -298,8 +298,8 @@ async def handle_describe_topic_partitions(
     metadata = ctx.services.metadata
     requested = {topic.name for topic in request.topics} or set(metadata.topics())
     if request.cursor is not None and not _is_valid_cursor(request.cursor, request):
-        refused = [_invalid_cursor(topic.name) for topic in request.topics]
-        return DescribeTopicPartitionsResponse(topics=refused)
+        rejected = [_invalid_cursor(topic.name) for topic in request.topics]
+        return DescribeTopicPartitionsResponse(topics=rejected)
     first = request.cursor.topic_name if request.cursor is not None else ""
     names = sorted(name for name in requested if name >= first)
     limit = min(max(request.response_partition_limit, 1), _MAX_PARTITIONS_PER_PAGE)

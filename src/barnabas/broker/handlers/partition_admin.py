@@ -60,13 +60,13 @@ async def handle_alter_partition_reassignments(
         for topic in request.topics
         for item in topic.partitions
     }
-    refused = {}
+    rejected = {}
     if not request.allow_replication_factor_change:
-        refused = _changed_replication_factors(ctx, targets)
+        rejected = _changed_replication_factors(ctx, targets)
     wanted = {
         topic_partition: target
         for topic_partition, target in targets.items()
-        if topic_partition not in refused
+        if topic_partition not in rejected
     }
     try:
         codes = await ctx.services.cluster.controller.alter_reassignments(wanted)
@@ -78,22 +78,22 @@ async def handle_alter_partition_reassignments(
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=None,
-        responses=_topic_responses({**codes, **refused}),
+        responses=_topic_responses({**codes, **rejected}),
     )
 
 
 def _changed_replication_factors(
     ctx: HandlerContext[ClusterHandlerPorts], targets: _Targets
 ) -> dict[TopicPartition, ErrorCode]:
-    refused = {}
+    rejected = {}
     for topic_partition, target in targets.items():
         state = ctx.services.metadata.partition(topic_partition)
         if target is None or state is None:
             continue
         present = set(state.replicas) - set(state.adding)
         if len(target) != len(present):
-            refused[topic_partition] = ErrorCode.INVALID_REPLICATION_FACTOR
-    return refused
+            rejected[topic_partition] = ErrorCode.INVALID_REPLICATION_FACTOR
+    return rejected
 
 
 def _topic_responses(codes: dict[TopicPartition, ErrorCode]) -> list[ReassignableTopicResponse]:

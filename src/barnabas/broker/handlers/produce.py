@@ -87,7 +87,7 @@ class Unacknowledged(NamedTuple):
     partition: Partition
     required_offset: int
     leader_epoch: int
-    answer: PartitionProduceResponse
+    partition_response: PartitionProduceResponse
 
     def status(self, acks: int) -> ErrorCode | None:
         return self.partition.ack_status(self.required_offset, acks, self.leader_epoch)
@@ -308,9 +308,9 @@ def _led_partition(ctx: HandlerContext[ProducePorts], topic_partition: TopicPart
 
 def _close_on_error(response: ProduceResponse) -> None:
     for topic in response.responses:
-        for answer in topic.partition_responses:
-            if answer.error_code:
-                name = ErrorCode(answer.error_code).name
+        for partition_response in topic.partition_responses:
+            if partition_response.error_code:
+                name = ErrorCode(partition_response.error_code).name
                 raise ConnectionClosedError(
                     Refusal.FAILED_UNACKNOWLEDGED, f"produce with acks=0 failed with {name}"
                 )
@@ -319,14 +319,18 @@ def _close_on_error(response: ProduceResponse) -> None:
 def _add_hints(ctx: HandlerContext[ProducePorts], response: ProduceResponse) -> None:
     leaders: set[BrokerId] = set()
     for topic in response.responses:
-        for answer in topic.partition_responses:
-            if answer.error_code == 0:
+        for partition_response in topic.partition_responses:
+            if partition_response.error_code == 0:
                 continue
             name = topic.name or ctx.services.metadata.topic_name(topic.topic_id) or ""
-            state = leader_hint(ctx, answer.error_code, TopicPartition(name, answer.index))
+            state = leader_hint(
+                ctx, partition_response.error_code, TopicPartition(name, partition_response.index)
+            )
             if state is not None:
                 leaders.add(state.leader)
-                answer.current_leader = LeaderIdAndEpoch(state.leader, state.leader_epoch)
+                partition_response.current_leader = LeaderIdAndEpoch(
+                    state.leader, state.leader_epoch
+                )
     if leaders:
         response.node_endpoints = node_endpoints(ctx, leaders, NodeEndpoint)
 
@@ -352,13 +356,13 @@ class DelayedProduce(DelayedOperation):
             if status is None:
                 still.append(append)
             else:
-                append.answer.error_code = status
+                append.partition_response.error_code = status
         self._waiting = still
         return not still
 
     def finish(self, *, expired: bool) -> None:
         for append in self._waiting:  # the records stay in the log
-            append.answer.error_code = ErrorCode.REQUEST_TIMED_OUT
+            append.partition_response.error_code = ErrorCode.REQUEST_TIMED_OUT
         self._deferred.respond(self._response)
 
 
@@ -386,9 +390,11 @@ def _failed_append(
     topic = request.topic_data[0]
     data = topic.partition_data[0]
     _count_failure(ctx, _name_of(ctx, topic), data.records)
-    answer = PartitionProduceResponse(data.index, error.code, -1, -1, -1)
-    answer.error_message = error.message
-    response = ProduceResponse([TopicProduceResponse(topic.name, topic.topic_id, [answer])])
+    partition_response = PartitionProduceResponse(data.index, error.code, -1, -1, -1)
+    partition_response.error_message = error.message
+    response = ProduceResponse(
+        [TopicProduceResponse(topic.name, topic.topic_id, [partition_response])]
+    )
     if ctx.version >= _HINTS_FROM:
         _add_hints(ctx, response)
     return response

@@ -87,7 +87,7 @@ async def handle_create_topics(
         partitions += _count_partitions(ctx, topics)
         await asyncio.sleep(0)  # lets the loop serve other requests
     if len(named) > 1 and partitions > MAX_PARTITIONS_PER_REQUEST:
-        return await _refuse_all(list(named))
+        return await _reject_all(list(named))
     results = []
     described: _Described = {}
     for topic in {topic.name: topic for topic in request.topics}.values():
@@ -126,7 +126,7 @@ def _count_partitions(ctx: HandlerContext[CreateTopicsPorts], topics: list[Creat
     )
 
 
-async def _refuse_all(names: list[str]) -> CreateTopicsResponse:
+async def _reject_all(names: list[str]) -> CreateTopicsResponse:
     code = ErrorCode.POLICY_VIOLATION
     text = f"the request creates more than {MAX_PARTITIONS_PER_REQUEST} partitions"
     response = CreateTopicsResponse()

@@ -215,13 +215,13 @@ class _AddPartitionsBatch:
         self._ctx = ctx
         self._request = request
         self._errors: dict[int, _PartitionErrors] = {}
-        self._answer: PendingResponse[None] = PendingResponse(
+        self._pending_response: PendingResponse[None] = PendingResponse(
             ctx, self._response, lambda _code: self._response(), pipelined=True
         )
 
     def result(self) -> Result:
         if not self._request.transactions:
-            self._answer.complete(None)
+            self._pending_response.complete(None)
         for index, transaction in enumerate(self._request.transactions):
             adding = AddPartitions(
                 transaction.transactional_id,
@@ -232,15 +232,15 @@ class _AddPartitionsBatch:
                 2 if self._ctx.version >= _ADD_PARTITIONS_V2_FROM else 0,
             )
             self._send(index, adding)
-        return self._answer.result()
+        return self._pending_response.result()
 
     def _send(self, index: int, adding: AddPartitions) -> None:
-        def answered(errors: _PartitionErrors) -> None:
+        def on_results(errors: _PartitionErrors) -> None:
             self._errors[index] = errors
             if len(self._errors) == len(self._request.transactions):
-                self._answer.complete(None)
+                self._pending_response.complete(None)
 
-        self._ctx.services.coordinators.local_add_partitions.add_or_verify(adding, answered)
+        self._ctx.services.coordinators.local_add_partitions.add_or_verify(adding, on_results)
 
     def _response(self, _: None = None) -> AddPartitionsToTxnResponse:
         return AddPartitionsToTxnResponse(

@@ -56,7 +56,7 @@ class _TxnOffsetCommit:
     def __init__(self, ctx: HandlerContext[TxnOffsetCommitPorts], request: WireRequest) -> None:
         self._ctx = ctx
         self._request = request
-        self._answer: PendingResponse[OffsetCommitReply] = PendingResponse(
+        self._pending_response: PendingResponse[OffsetCommitReply] = PendingResponse(
             ctx, self._response, self._failed
         )
         self._attempt = TransactionalBatch(
@@ -70,8 +70,8 @@ class _TxnOffsetCommit:
         try:
             self._begin()
         except BrokerError as error:
-            self._answer.fail(error.code)
-        return self._answer.result()
+            self._pending_response.fail(error.code)
+        return self._pending_response.result()
 
     def _begin(self) -> None:
         services, request = self._ctx.services, self._request
@@ -92,19 +92,19 @@ class _TxnOffsetCommit:
             transaction_version=2 if implicit else 0,
         )
 
-        def answered(errors: Mapping[TopicPartition, ErrorCode]) -> None:
+        def on_results(errors: Mapping[TopicPartition, ErrorCode]) -> None:
             self._verified(token, errors[self._attempt.topic_partition])
 
-        services.coordinators.add_partitions.add_or_verify(adding, answered)
+        services.coordinators.add_partitions.add_or_verify(adding, on_results)
 
     def _verified(self, token: VerificationToken, code: ErrorCode) -> None:
         if code is not ErrorCode.NONE:
-            self._answer.fail(verification_error(_API, self._ctx.version, code))
+            self._pending_response.fail(verification_error(_API, self._ctx.version, code))
             return
         try:
             self._commit(token)
         except BrokerError as error:
-            self._answer.fail(coordinator_error(error.code))
+            self._pending_response.fail(coordinator_error(error.code))
 
     def _commit(self, token: VerificationToken | None) -> None:
         coordinators = self._ctx.services.coordinators
@@ -116,7 +116,10 @@ class _TxnOffsetCommit:
         coordinators.verifications.check_append(self._attempt, token)
         committing = self._translate()
         driver = coordinators.groups.shard_of(self._request.group_id)
-        driver.run(lambda shard, now_ms: shard.commit_txn_offsets(committing, now_ms), self._answer)
+        driver.run(
+            lambda shard, now_ms: shard.commit_txn_offsets(committing, now_ms),
+            self._pending_response,
+        )
         if coordinators.producers.transaction_open(*self._attempt[:3]):
             coordinators.verifications.appended(
                 self._attempt.topic_partition, self._attempt.producer_id

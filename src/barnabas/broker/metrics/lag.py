@@ -365,8 +365,8 @@ class GroupOffsets:
         services = self._services
         if not services.internal_topics.exists(OFFSETS_TOPIC):
             return services.cluster.controller.is_active
-        place = services.internal_topics.partition_of(OFFSETS_TOPIC, group)
-        state = services.metadata.partition(place)
+        offsets_partition = services.internal_topics.partition_of(OFFSETS_TOPIC, group)
+        state = services.metadata.partition(offsets_partition)
         return state is not None and state.leader == services.broker_id
 
     async def _children(self, path: str) -> list[str]:
