@@ -135,7 +135,7 @@ class ConditionalWrites(NamedTuple):
     """The result of a batch of conditional writes."""
 
     done: dict[TopicPartition, LeaderAndIsr]
-    refused: list[TopicPartition]
+    conflicts: list[TopicPartition]
     """Partition states that another writer changed or deleted before this write."""
 
 
@@ -179,29 +179,29 @@ class PartitionStates:
                 self._create_op(topic_partition, state),
             ]
         outcome = await self._fenced.write_each(writes)
-        refused = [
+        conflicts = [
             topic_partition
             for topic_partition in states
             if isinstance(outcome[topic_partition], TreeError)
         ]
-        if refused:
+        if conflicts:
             # The parent may exist without the state: older writers create them separately.
             alone = {
                 topic_partition: [self._create_op(topic_partition, states[topic_partition])]
-                for topic_partition in refused
+                for topic_partition in conflicts
             }
             second = await self._fenced.write_each(alone)
-            refused = [
+            conflicts = [
                 topic_partition
-                for topic_partition in refused
+                for topic_partition in conflicts
                 if isinstance(second[topic_partition], TreeError)
             ]
         done = {
             topic_partition: state
             for topic_partition, state in states.items()
-            if topic_partition not in refused
+            if topic_partition not in conflicts
         }
-        return ConditionalWrites(done, refused)
+        return ConditionalWrites(done, conflicts)
 
     async def update(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
         """Update states whose version is unchanged; returns them with their new version."""
@@ -217,12 +217,12 @@ class PartitionStates:
         }
         outcome = await self._fenced.write_each(writes)
         done: dict[TopicPartition, LeaderAndIsr] = {}
-        refused: list[TopicPartition] = []
+        conflicts: list[TopicPartition] = []
         for topic_partition, result in outcome.items():
             # The node was changed or deleted since it was read. The caller reads it and decides
             # again.
             if isinstance(result, NodeError):
-                refused.append(topic_partition)
+                conflicts.append(topic_partition)
             elif isinstance(result, TreeError):
                 raise result
             else:
@@ -231,7 +231,7 @@ class PartitionStates:
                 done[topic_partition] = replace(
                     states[topic_partition], partition_epoch=stat.version
                 )
-        return ConditionalWrites(done, refused)
+        return ConditionalWrites(done, conflicts)
 
     def _create_op(self, topic_partition: TopicPartition, state: LeaderAndIsr) -> CreateOp:
         return CreateOp(paths.partition_state(topic_partition), self._encode(state))

@@ -90,13 +90,13 @@ class IsrChanges:
         # The context follows the tree: it changes only after the write succeeded, with the new
         # version, which the next conditional write needs.
         context.leadership.update(written.done)
-        if written.refused:
-            context.leadership.update(await states.read(written.refused))
+        if written.conflicts:
+            context.leadership.update(await states.read(written.conflicts))
         replies = {
             topic_partition: self._reply(topic_partition, ErrorCode.NONE)
             for topic_partition in written.done
         }
-        for topic_partition in written.refused:
+        for topic_partition in written.conflicts:
             replies[topic_partition] = AlterPartitionReply(ErrorCode.INVALID_UPDATE_VERSION)
         await self._announce(list(written.done))
         return replies

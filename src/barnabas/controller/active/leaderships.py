@@ -79,8 +79,8 @@ class Leaderships:
         # not know could not be fenced by a successor of this controller.
         written = await self._epoch_state.states.create(first)
         await self._went_online(written.done, is_new=True)
-        if written.refused:
-            await self._take_over(await self._epoch_state.states.read(written.refused))
+        if written.conflicts:
+            await self._take_over(await self._epoch_state.states.read(written.conflicts))
 
     async def _take_over(self, found: _Decisions) -> None:
         """Adopt partition states that an earlier controller created."""
@@ -212,11 +212,11 @@ class Leaderships:
             )
             context.leadership.update(written.done)
             done |= written.done
-            if not written.refused:
+            if not written.conflicts:
                 return done, []
             # The version differs, for example after a write whose response was lost. Decide again
             # from the stored state.
-            fresh = await states.read(written.refused)
+            fresh = await states.read(written.conflicts)
             context.leadership.update(fresh)
             pending = list(fresh)
         return done, pending

@@ -81,13 +81,13 @@ class Reassignments:
             return
         data, stat = request
         codes = await self.alter(dict(ReassignPartitionsNode.decode(data).partitions))
-        refused = {
+        rejected = {
             str(topic_partition): c.name
             for topic_partition, c in codes.items()
             if c is not ErrorCode.NONE
         }
-        if refused:
-            _log.warning("rejected reassignments in %s: %s", path, refused)
+        if rejected:
+            _log.warning("rejected reassignments in %s: %s", path, rejected)
         await self._epoch_state.fenced.delete_all([DeleteOp(path, stat.version)])
 
     async def _alter_one(
