@@ -50,7 +50,7 @@ class TransactionAppend(PendingAppend, Generic[ReplyT]):
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
+class Reject:
     """Reply with this error; nothing changes."""
 
     error: ErrorCode
@@ -73,12 +73,12 @@ class Change:
     to: Transition
 
 
-Decision = Refuse | Unchanged | NeedProducerId | Change
+Decision = Reject | Unchanged | NeedProducerId | Change
 
-CONCURRENT = Refuse(ErrorCode.CONCURRENT_TRANSACTIONS)
-FENCED = Refuse(ErrorCode.PRODUCER_FENCED)
-WRONG_PRODUCER_ID = Refuse(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-WRONG_STATE = Refuse(ErrorCode.INVALID_TXN_STATE)
+CONCURRENT = Reject(ErrorCode.CONCURRENT_TRANSACTIONS)
+FENCED = Reject(ErrorCode.PRODUCER_FENCED)
+WRONG_PRODUCER_ID = Reject(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+WRONG_STATE = Reject(ErrorCode.INVALID_TXN_STATE)
 
 
 # --- InitProducerId -------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def decide_init(
     # The state is EMPTY or COMPLETE_*: all markers are written, so the epoch may change.
     if current.state.is_idle:
         return _next_epoch(current, request, new_producer_id, now_ms)
-    return Refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return Reject(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
 
 def _knows_producer_id(current: Transition, request: InitProducerId) -> bool:
@@ -170,9 +170,9 @@ def decide_add(metadata: TransactionMetadata, request: AddPartitions, now_ms: in
     if metadata.pending is not None:
         return CONCURRENT
     current = metadata.current
-    refusal = check_producer(current, request.producer_id, request.producer_epoch)
-    if refusal is not None:
-        return refusal
+    rejection = check_producer(current, request.producer_id, request.producer_epoch)
+    if rejection is not None:
+        return rejection
     joined = current.state is TransactionState.ONGOING and request.partitions <= current.partitions
     if joined or not request.partitions:
         return Unchanged()
@@ -201,16 +201,16 @@ def _verification_error(metadata: TransactionMetadata, request: AddPartitions) -
     pending = metadata.pending
     if pending is not None and pending.state is not TransactionState.ONGOING:
         return ErrorCode.CONCURRENT_TRANSACTIONS
-    refusal = check_producer(metadata.current, request.producer_id, request.producer_epoch)
-    if refusal is not None:
-        return refusal.error
+    rejection = check_producer(metadata.current, request.producer_id, request.producer_epoch)
+    if rejection is not None:
+        return rejection.error
     if pending is not None and not request.partitions <= metadata.current.partitions:
         return ErrorCode.CONCURRENT_TRANSACTIONS
     return None
 
 
-def check_producer(current: Transition, producer_id: int, producer_epoch: int) -> Refuse | None:
-    """Returns the refusal unless this is the current producer and its transaction may change."""
+def check_producer(current: Transition, producer_id: int, producer_epoch: int) -> Reject | None:
+    """Returns None if this is the current producer and its transaction may change."""
     # The response to EndTxn has given the producer its next id already; that id becomes current
     # when the markers are written.
     if current.state.is_prepared and producer_id == current.next_producer_id:

@@ -16,7 +16,7 @@ from barnabas.transactions.decisions import (
     Change,
     Decision,
     NeedProducerId,
-    Refuse,
+    Reject,
     ReplyT,
     TransactionAppend,
     check_init,
@@ -232,7 +232,7 @@ class TransactionCoordinatorShard:
         self, metadata: TransactionMetadata, decision: Decision, success: ReplyT
     ) -> CoordinatorOutcome[ReplyT]:
         match decision:
-            case Refuse(error):
+            case Reject(error):
                 return CoordinatorOutcome(success.failed(error))
             case NeedProducerId():
                 return CoordinatorOutcome(need_producer_id=True)

@@ -112,7 +112,7 @@ class TransactionTable:
         changes: dict[str, Transition] = {}
         for metadata, target in planned:
             # Pending until the record is committed: readers of the table still see the old state,
-            # and every other change of the id is refused meanwhile.
+            # and every other change of the id is rejected meanwhile.
             metadata.begin(target)
             changes[metadata.transactional_id] = target
         version = self._config.transaction_version

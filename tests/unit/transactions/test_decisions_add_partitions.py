@@ -5,7 +5,7 @@ from support.transactions.harness import P0, P1
 
 from barnabas.model.error_codes import ErrorCode as E
 from barnabas.model.ids import TopicPartition
-from barnabas.transactions.decisions import Change, Decision, Refuse, Unchanged, decide_add, verify
+from barnabas.transactions.decisions import Change, Decision, Reject, Unchanged, decide_add, verify
 from barnabas.transactions.metadata import TransactionMetadata, Transition
 from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.requests import AddPartitions
@@ -52,7 +52,7 @@ def test_known_partitions_need_no_record(asked: AddPartitions) -> None:
 
 @pytest.mark.parametrize("state", [S.PREPARE_COMMIT, S.PREPARE_ABORT])
 def test_a_decided_transaction_is_closed(state: S) -> None:
-    assert add(replace(ONGOING, state=state), request(P1)) == Refuse(E.CONCURRENT_TRANSACTIONS)
+    assert add(replace(ONGOING, state=state), request(P1)) == Reject(E.CONCURRENT_TRANSACTIONS)
 
 
 @pytest.mark.parametrize(
@@ -65,18 +65,18 @@ def test_a_decided_transaction_is_closed(state: S) -> None:
 )
 @pytest.mark.parametrize("state", [S.EMPTY, S.ONGOING, S.PREPARE_COMMIT, S.COMPLETE_ABORT])
 def test_other_producers(state: S, producer: tuple[int, int], error: E) -> None:
-    assert add(replace(ONGOING, state=state), request(P0, producer=producer)) == Refuse(error)
+    assert add(replace(ONGOING, state=state), request(P0, producer=producer)) == Reject(error)
 
 
 def test_a_pending_change_comes_before_everything() -> None:
-    assert add(IDLE, request(P0, producer=(99, 0)), pending=ONGOING) == Refuse(
+    assert add(IDLE, request(P0, producer=(99, 0)), pending=ONGOING) == Reject(
         E.CONCURRENT_TRANSACTIONS
     )
 
 
 def test_the_next_producer_id_waits_for_the_completion() -> None:
     decided = replace(ONGOING, state=S.PREPARE_COMMIT, next_producer_id=77)
-    assert add(decided, request(P0, producer=(77, 0))) == Refuse(E.CONCURRENT_TRANSACTIONS)
+    assert add(decided, request(P0, producer=(77, 0))) == Reject(E.CONCURRENT_TRANSACTIONS)
 
 
 class TestVerify:

@@ -10,7 +10,7 @@ from barnabas.transactions.decisions import (
     Change,
     Decision,
     NeedProducerId,
-    Refuse,
+    Reject,
     Unchanged,
     decide_end,
 )
@@ -21,9 +21,9 @@ from barnabas.transactions.requests import EndTxn, TransactionGuards
 BASE = Transition(S.EMPTY, 10, 5, 1000, 100)
 COMMIT, ABORT = True, False
 OK = Unchanged()
-BUSY = Refuse(E.CONCURRENT_TRANSACTIONS)
-WRONG = Refuse(E.INVALID_TXN_STATE)
-FENCED = Refuse(E.PRODUCER_FENCED)
+BUSY = Reject(E.CONCURRENT_TRANSACTIONS)
+WRONG = Reject(E.INVALID_TXN_STATE)
+FENCED = Reject(E.PRODUCER_FENCED)
 
 
 def at(state: S, stored_version: int = 0) -> Transition:
@@ -121,7 +121,7 @@ def test_an_open_transaction_is_decided(commit: bool, state: S, version: int, ep
 @pytest.mark.parametrize(
     ("producer", "expected"),
     [
-        ((11, 5), Refuse(E.INVALID_PRODUCER_ID_MAPPING)),
+        ((11, 5), Reject(E.INVALID_PRODUCER_ID_MAPPING)),
         ((10, 4), FENCED),
         ((10, 6), FENCED),
     ],

@@ -6,7 +6,7 @@ import pytest
 from support.transactions.harness import P0
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.transactions.decisions import Change, NeedProducerId, Refuse, check_init, decide_init
+from barnabas.transactions.decisions import Change, NeedProducerId, Reject, check_init, decide_init
 from barnabas.transactions.metadata import MAX_EPOCH, Transition
 from barnabas.transactions.metadata import TransactionState as S
 from barnabas.transactions.requests import InitProducerId
@@ -59,14 +59,14 @@ class TestIdle:
 
     @pytest.mark.parametrize("expected", [(10, 3), (10, 6), (11, 5), (9, 4)])
     def test_anybody_else_is_fenced(self, state: S, expected: tuple[int, int]) -> None:
-        assert decide(replace(IDLE, state=state), expected) == Refuse(ErrorCode.PRODUCER_FENCED)
+        assert decide(replace(IDLE, state=state), expected) == Reject(ErrorCode.PRODUCER_FENCED)
 
 
 @pytest.mark.parametrize("state", [S.PREPARE_COMMIT, S.PREPARE_ABORT])
 def test_a_decided_transaction_is_finished_first(state: S) -> None:
     decided = replace(ONGOING, state=state)
-    assert decide(decided) == Refuse(ErrorCode.CONCURRENT_TRANSACTIONS)
-    assert decide(decided, (11, 0)) == Refuse(ErrorCode.PRODUCER_FENCED)
+    assert decide(decided) == Reject(ErrorCode.CONCURRENT_TRANSACTIONS)
+    assert decide(decided, (11, 0)) == Reject(ErrorCode.PRODUCER_FENCED)
 
 
 class TestOngoing:
@@ -81,7 +81,7 @@ class TestOngoing:
 
     @pytest.mark.parametrize("epoch", [4, 3, 6])
     def test_an_outdated_producer_must_not(self, epoch: int) -> None:
-        assert decide(ONGOING, (10, epoch)) == Refuse(ErrorCode.PRODUCER_FENCED)
+        assert decide(ONGOING, (10, epoch)) == Reject(ErrorCode.PRODUCER_FENCED)
 
     def test_the_fenced_producer_cannot_pass_for_one_that_repeats(self) -> None:
         decision = decide(replace(ONGOING, transaction_version=2))
@@ -116,4 +116,4 @@ class TestExhaustedEpochs:
     def test_an_older_epoch_of_the_old_id_is_fenced(self) -> None:
         rotated = decide(self.LAST, (10, MAX_EPOCH - 1), new_id=77)
         assert isinstance(rotated, Change)
-        assert decide(rotated.to, (10, 7)) == Refuse(ErrorCode.PRODUCER_FENCED)
+        assert decide(rotated.to, (10, 7)) == Reject(ErrorCode.PRODUCER_FENCED)
