@@ -128,11 +128,11 @@ def connection_settings(settings: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in settings.items() if name in shared}
 
 
-def _kafka_options(options: Mapping[str, str], refused: Mapping[str, str]) -> dict[str, str]:
+def _kafka_options(options: Mapping[str, str], rejected: Mapping[str, str]) -> dict[str, str]:
     given = _client_part(options)
     for name in given:
-        if name in refused:
-            raise ConfigError(f"option {KAFKA_PREFIX + name!r} is rejected: {refused[name]}")
+        if name in rejected:
+            raise ConfigError(f"option {KAFKA_PREFIX + name!r} is rejected: {rejected[name]}")
     if SERVERS not in given:
         raise ConfigError(f"option {KAFKA_PREFIX + SERVERS!r} is missing")
     return given

@@ -186,7 +186,7 @@ class DeleteOp:
 
 @dataclass(frozen=True, slots=True)
 class CheckOp:
-    """Refuse the multi unless the node has this version."""
+    """Fail the multi unless the node has this version."""
 
     path: str
     version: int

@@ -83,8 +83,8 @@ def _delete(reports: GroupReports, arguments: argparse.Namespace) -> int:
     """Deletes groups, or with --topic their data of a topic; groups with members are rejected."""
     groups = reports.groups() if arguments.all_groups else arguments.group
     topics: list[str | None] = arguments.topic or [None]
-    refusals = [_delete_one(reports, group, topic) for group in groups for topic in topics]
-    return FAILED if any(refusals) else DONE
+    failures = [_delete_one(reports, group, topic) for group in groups for topic in topics]
+    return FAILED if any(failures) else DONE
 
 
 def _delete_one(reports: GroupReports, group: str, topic: str | None) -> str | None:

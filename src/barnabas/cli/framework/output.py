@@ -252,7 +252,7 @@ def reader_is_gone(stream: TextIO) -> bool:
     if not hasattr(select, "poll"):
         return False
     poll = select.poll()
-    poll.register(descriptor, 0)  # errors are reported without being asked for
+    poll.register(descriptor, 0)  # errors are always reported
     return any(events & select.POLLERR for _, events in poll.poll(0))
 
 

@@ -7,7 +7,7 @@ attempt.
 
 `MetadataKeeper` has one request in flight at a time. A caller that needs metadata meanwhile waits
 for it and then sends another one, because the response in flight may not include its topic. A
-request for new topics asks only for topics without metadata (KIP-526): a client that learns its
+request for new topics names only topics without metadata (KIP-526): a client that learns its
 topics one by one would otherwise fetch a quadratic number of partitions.
 """
 

@@ -1,9 +1,9 @@
-"""Pushes a client's metrics to brokers that ask for them (KIP-714, enable.metrics.push).
+"""Pushes a client's metrics to brokers that subscribe to them (KIP-714, enable.metrics.push).
 
 A broker that does not serve the APIs costs nothing: the first connection shows it, and no task is
-started. Otherwise one task asks for the subscription, waits, pushes, and asks again when the broker
-says so. It uses connections that are open anyway. Failures are logged at level DEBUG only: metrics
-must not disturb the application.
+started. Otherwise one task requests the subscription, waits, pushes, and requests the subscription
+again when the broker rejects a push with a code of `RESUBSCRIBE`. It uses connections that are open
+anyway. Failures are logged at level DEBUG only: metrics must not disturb the application.
 
 The payload is OpenTelemetry's MetricsData: gauges and monotonic sums with one double per data
 point. It is encoded here, because OpenTelemetry's package needs protobuf, which is larger than this
@@ -50,7 +50,7 @@ RETRY_SECONDS = 30.0
 LAST_PUSH_SECONDS = 0.25
 """Longest time that `close()` of a client waits for the last push."""
 FINAL = frozenset({ErrorCode.INVALID_REQUEST, ErrorCode.UNSUPPORTED_VERSION})
-ASK_AGAIN = frozenset({ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE})
+RESUBSCRIBE = frozenset({ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE})
 
 
 class Connections(Protocol):
@@ -149,7 +149,7 @@ class TelemetryPush:
             jitter = 1.0
 
     async def _step(self) -> float:
-        """Asks or pushes; returns the seconds until the next step."""
+        """Requests the subscription or pushes; returns the seconds until the next step."""
         connection = self._connections.open_connection()
         if connection is None:
             return self._interval_s()
@@ -183,7 +183,7 @@ class TelemetryPush:
         request = self._request(subscription, terminating=terminating)
         response: PushTelemetryResponse = await connection.send(request)
         code = ErrorCode.of(response.error_code)
-        if code in ASK_AGAIN:
+        if code in RESUBSCRIBE:
             self._uncompressed |= code is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
             if not terminating:
                 await self._subscribe(connection)

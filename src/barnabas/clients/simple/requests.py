@@ -181,10 +181,10 @@ class SimpleFetchPlan:
             target.topic_id: topic_partition.topic
             for topic_partition, target in self.targets.items()
         }
-        answered = dict(fetched_partitions(response, names))
+        by_partition = dict(fetched_partitions(response, names))
         found: Fetched = {}
         for topic_partition, target in self.targets.items():
-            data = answered.get(topic_partition)
+            data = by_partition.get(topic_partition)
             if data is None:
                 raise ProtocolError(f"the response to a fetch does not contain {topic_partition}")
             what = f"{topic_partition} at offset {target.offset}"

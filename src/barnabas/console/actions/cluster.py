@@ -69,13 +69,13 @@ def abort_transaction(row: Mapping[str, object]) -> Action:
         name: row[name]
         for name in ("topic", "partition", "producer_id", "producer_epoch", "coordinator_epoch")
     }
-    place = f"{row['topic']}:{row['partition']}"
+    partition = f"{row['topic']}:{row['partition']}"
     return Action(
         "Abort transaction",
         "POST",
         "/cluster/transactions/abort",
         body,
-        ["transactions", "abort", place, "--producer-id", str(row["producer_id"]), "--yes"],
+        ["transactions", "abort", partition, "--producer-id", str(row["producer_id"]), "--yes"],
         f"admin.abort_transaction(HangingTransaction(TopicPartition({row['topic']!r}, "
         f"{row['partition']}), {row['producer_id']}, {row['producer_epoch']}, "
         f"{row['coordinator_epoch']}))",

@@ -133,12 +133,12 @@ class _DeadLettersPage:
 
     def _row(self, item: JsonObject) -> JsonObject:
         record = item["record"]
-        place = f"{record['partition']}/{record['offset']}"
+        position = f"{record['partition']}/{record['offset']}"
         return {
-            "id": place,
+            "id": position,
             "partition": record["partition"],
             "number": record["offset"],
-            "offset": place,
+            "offset": position,
             "time": time_text(record["timestamp"]),
             "source": item["source"] or "-",
             "reason": item["reason"],
@@ -146,7 +146,7 @@ class _DeadLettersPage:
             "key": field_text(record["key"]),
             "value": field_text(record["value"]),
             "resent": "yes" if item["resent"] else "no",
-            "href": f"/topics/{quote(record['topic'])}/records/{place}",
+            "href": f"/topics/{quote(record['topic'])}/records/{position}",
         }
 
     # -- send back -----------------------------------------------------------------------------

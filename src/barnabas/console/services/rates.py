@@ -1,7 +1,7 @@
 """Rates and lag of topics and groups from samples of all offsets, and records over time.
 
 Rates are differences of two samples, so they work with any Kafka cluster. Samples are taken only
-while a page or a client asks for them, and less often if one takes long: on a large cluster the
+while a page or a client requests them, and less often if one takes long: on a large cluster the
 console uses at most a tenth of the time for sampling. Offsets are requested for some partitions at
 a time, so that neither the brokers nor the pages wait long for a sample.
 

@@ -5,7 +5,7 @@ sorts of a table, and several users, need one read. A change through the console
 Concurrent requests wait for the same read.
 
 On a cluster whose metadata takes long to read, a snapshot is kept for a multiple of that time, and
-an older one is still returned while the next is read: pages do not wait, and the brokers answer the
+an older one is still returned while the next is read: pages do not wait, and the brokers serve the
 large requests only now and then. Such a snapshot does not wait for the sizes of logs; they are
 added when they arrive.
 """

@@ -90,8 +90,8 @@ def _read(array: pa.Array, kind: object) -> pa.Array | None:
     values = table.column("v").combine_chunks()
     if not array.null_count:
         return values
-    places = pc.subtract(pc.cumulative_sum(pc.cast(array.is_valid(), pa.int64())), 1)
-    return values.take(pc.if_else(array.is_valid(), places, pa.scalar(None, pa.int64())))
+    indexes = pc.subtract(pc.cumulative_sum(pc.cast(array.is_valid(), pa.int64())), 1)
+    return values.take(pc.if_else(array.is_valid(), indexes, pa.scalar(None, pa.int64())))
 
 
 def _lines(array: pa.Array) -> pa.Buffer:

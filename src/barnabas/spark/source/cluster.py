@@ -51,7 +51,7 @@ class SourceCluster:
         )
         self._pause = threading.Event()
         self._known: tuple[float, dict[TopicPartition, Uuid]] | None = None
-        self._answered = False
+        self._has_response = False
 
     def close(self) -> None:
         self._admin.close()
@@ -226,7 +226,7 @@ class SourceCluster:
                     raise
                 _log.warning("the request for offsets failed and is retried: %s", error)
             else:
-                self._answered = True
+                self._has_response = True
                 return found
             self._pause.wait(self._options.offset_retry_ms / 1000)
         raise AssertionError("unreachable")
@@ -234,4 +234,4 @@ class SourceCluster:
     def _is_unreachable(self, begin: float) -> bool:
         """Returns whether no request has succeeded within the client's own timeout: the address is
         probably wrong, and a retry would not help."""
-        return not self._answered and time.monotonic() > begin + FIRST_RESPONSE_SECONDS
+        return not self._has_response and time.monotonic() > begin + FIRST_RESPONSE_SECONDS

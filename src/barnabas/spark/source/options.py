@@ -109,7 +109,7 @@ class SourceOptions:
         texts = OptionTexts(given)
         check_names(texts, SOURCE_OPTIONS)
         if streaming:
-            _refuse(texts, BATCH_ONLY, "is for batch reads only")
+            _reject(texts, BATCH_ONLY, "is for batch reads only")
         client, fetch_bytes = consumer_settings(given)
         options = cls(
             subscription=_subscription(texts),
@@ -161,7 +161,7 @@ def _metadata_cache_ms(texts: OptionTexts) -> int | None:
     return None if found < 0 else found
 
 
-def _refuse(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:
+def _reject(texts: OptionTexts, names: tuple[str, ...], why: str) -> None:
     for name in names:
         if texts.text(name) is not None:
             raise ConfigError(f"option {name!r} {why}")

@@ -152,16 +152,16 @@ class StateStore:
         return self._frames[name]
 
     def write_part(self, table: str, name: str, frame: DataFrame) -> Part:
-        place = f"{table}/{name}"
+        relative_path = f"{table}/{name}"
         # A failed attempt of the same micro-batch may have written and cached this directory. Its
         # files are replaced now, and the cache must not be read instead of them.
-        old = self._frames.pop(place, None)
+        old = self._frames.pop(relative_path, None)
         if old is not None:
             old.unpersist()
         seen = Observation(f"rows-{uuid.uuid4().hex}")
         # Counts while the rows are written; count() would compute the frame a second time.
         counted = frame.observe(seen, sf.count(sf.lit(1)).alias("rows"))
-        counted.write.mode("overwrite").parquet(self._folder.at(place))
+        counted.write.mode("overwrite").parquet(self._folder.at(relative_path))
         return Part(name, int(seen.get["rows"]))
 
     def commit(self, version: Version) -> None:
@@ -190,12 +190,12 @@ class StateStore:
                 needed |= {f"{table}/{part.name}" for part in parts}
         for table in version.tables:
             for name in self._folder.names(table):
-                place = f"{table}/{name}"
-                if place not in needed:
-                    frame = self._frames.pop(place, None)
+                relative_path = f"{table}/{name}"
+                if relative_path not in needed:
+                    frame = self._frames.pop(relative_path, None)
                     if frame is not None:
                         frame.unpersist()
-                    self._folder.delete(place)
+                    self._folder.delete(relative_path)
 
 
 class BatchState:

@@ -132,8 +132,8 @@ class PartitionReader:
             if isinstance(result, BrokerError):
                 raise result
         return [
-            place.partition
-            for place, result in found.items()
+            topic_partition.partition
+            for topic_partition, result in found.items()
             if not isinstance(result, BrokerError) and len(result.data)
         ]
 

@@ -4,7 +4,7 @@ A serializer of the registry writes a zero byte and the schema's id (four bytes)
 The registry's HTTP API returns the schema; Protobuf schemas are requested as a serialized
 descriptor, so no compiler is needed. Schemas never change, so decoders are kept; a failed request
 is tried again after `_RETRY_S`. Redirects are not followed: only the configured
-address is asked.
+address is used.
 """
 
 import base64

@@ -222,7 +222,7 @@ def _joined(left: QueryRows, right: QueryRows, join: exp.Join, within: Within | 
     _check_aliases(left, right, join)
     sides = Sides(left, right, kind, on, within)
     if left.is_table:
-        return _tables(sides) if right.is_table else _refused_table_stream(sides)
+        return _tables(sides) if right.is_table else _reject_table_stream(sides)
     return _stream_with_table(sides) if right.is_table else _streams(sides)
 
 
@@ -328,7 +328,7 @@ def _table_join(sides: Sides, on: str | None) -> TableJoin:
     return TableJoin(sides.left.node, sides.right.node, sides.kind, sides.columns(), names, on)
 
 
-def _refused_table_stream(sides: Sides) -> QueryRows:
+def _reject_table_stream(sides: Sides) -> QueryRows:
     right = sides.right.scope.members[0].alias
     raise at_node(
         UnsupportedError(f"a table cannot be joined with a stream: put {right} first, in FROM"),
