@@ -148,7 +148,7 @@ def test_other_formats(cli, world, form):
 
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_open_transaction(cli, broker, topic_name, form):
-    """Producer ids and topics differ from run to run: what is said of them does not."""
+    """Producer ids and topics differ from run to run; the rest of the text does not."""
     broker.topic(topic_name)
     settings = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": topic_name}
     with Producer(settings) as producer:

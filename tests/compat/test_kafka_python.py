@@ -24,7 +24,7 @@ CODECS = [None, "gzip", "snappy", "lz4", "zstd"]
 
 @pytest.fixture
 def records(records):
-    """This client refuses headers without a value."""
+    """This client rejects headers without a value."""
     return [
         (key, value, [(name, data or b"") for name, data in headers], timestamp)
         for key, value, headers, timestamp in records

@@ -1,4 +1,4 @@
-"""Pages while no broker or no ZooKeeper answers, and after the broker is back."""
+"""Pages while no broker or no ZooKeeper responds, and after the broker is back."""
 
 import pytest
 from support.cluster.zookeeper import running_zookeeper

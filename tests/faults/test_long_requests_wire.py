@@ -1,4 +1,4 @@
-"""Long requests to a broker process: refused, or served while another client gets its responses.
+"""Long requests to a broker process: rejected, or served while another client gets its responses.
 
 Nothing here knows how the broker serves a request, and no limit is a time: the other client's
 longest wait is compared with the duration of the long request.

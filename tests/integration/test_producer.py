@@ -102,7 +102,7 @@ def test_a_batch_the_broker_finds_too_large_is_split_and_all_arrives(topic_name)
 
 @pytest.mark.parametrize("transactional", [False, True])
 def test_many_batches_too_large_at_once(broker, producer_of, transactional):
-    """Those in flight behind one that is split are refused, and come again behind its parts."""
+    """Batches in flight behind a split batch are rejected and sent again after its parts."""
     for turn in range(8):
         topic = broker.topic(config={"max.message.bytes": 500})
         own_id = {"transactional_id": f"{topic}-{turn}"} if transactional else {}

@@ -1,4 +1,4 @@
-"""Requests that name far more topics or partitions than there are: refused before decoding."""
+"""Requests that name far more topics or partitions than there are: rejected before decoding."""
 
 import asyncio
 

@@ -65,7 +65,7 @@ class World:
         self.elect()
 
     def elect(self):
-        """Anybody may win: all are in sync all the time. Some hear of it later than others."""
+        """Elects any replica: all are in sync. Replicas get the command at different times."""
         self.epoch += 1
         self.leader = self.dice.choice(REPLICAS)
         self.state = state(leader=self.leader, leader_epoch=self.epoch, partition_epoch=self.epoch)

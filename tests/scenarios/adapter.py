@@ -47,7 +47,7 @@ Delivery = Callable[[float], Sent]
 
 
 class UnsupportedError(Exception):
-    """The client library does not have what the scenario uses; the text says what is missing."""
+    """The client library has no such feature; the text names the missing one."""
 
 
 class Producer(abc.ABC):

@@ -193,7 +193,7 @@ STREAM_JOINS = {
     "fulls": (True, True),
     **({"lefts": (True, False), "rights": (False, True)} if SOAK else {}),
 }
-"""Whether rows of the left, and of the right, come alone if they meet nobody."""
+"""Whether rows of the left, and of the right, that have no match are in the result."""
 
 
 @pytest.mark.parametrize("name", STREAM_JOINS)

@@ -1,4 +1,4 @@
-"""librdkafka's mock cluster, held by its C functions: a foreign broker for tests of our clients."""
+"""librdkafka's mock cluster, controlled by its C functions: a foreign broker for our clients."""
 
 import ctypes
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""A broker and its topics in a ZooKeeper that does not run it, for consumers that look there."""
+"""Registers a broker and its topics in a ZooKeeper that it does not use, for old consumers."""
 
 from barnabas.model.control import Endpoint
 from barnabas.model.ids import ReplicaAssignment, Uuid

@@ -17,7 +17,7 @@ CLIENT_ID = "console"
 
 
 class OidcProvider:
-    """Logs in the user who presses a button of its page; `refuse` makes it deny the code."""
+    """Logs in the user who presses a button of its page; `refuse` makes it deny the login."""
 
     def __init__(self):
         self.url = ""

@@ -1,4 +1,4 @@
-"""Groups of foreign consumers that a test polls in turn, watching who owns what."""
+"""Groups of foreign consumers that a test polls in turn, with the partitions of each."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""A classic consumer as the simulation needs it: eager, honest, and prone to crash."""
+"""A classic consumer of the simulation: eager rebalances, correct requests, and crashes."""
 
 from support.groups.driver import join_request, subscription
 

@@ -1,4 +1,4 @@
-"""A link between two parties that can be cut: bytes stop, connections stay, as in real life."""
+"""A TCP link that can be cut: no bytes pass, and the connections stay open."""
 
 import asyncio
 import threading

@@ -100,7 +100,7 @@ class Row:
     silent_until: int = -1
     """Up to this version the response has no place for a code: it is empty."""
     answer: Callable[[Any], Any] | None = None
-    """What the handler answers, if refusals are put into parts of that."""
+    """The response of the handler, if errors are added to parts of it."""
 
 
 def _of(operation: Operation, resource: Resource, code: ErrorCode) -> dict[Right, ErrorCode]:

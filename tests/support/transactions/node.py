@@ -72,7 +72,7 @@ class CoordinatorNode:
     # ---------------------------------------------------------------- requests
 
     def serve(self, operation: str, request: Any, respond: Respond, refused: Any) -> None:
-        """One request; `refused` is the reply while there is no coordinator."""
+        """Runs one request; `refused` is the reply while there is no coordinator."""
         shard = self.shard
         if shard is None:
             respond(refused)

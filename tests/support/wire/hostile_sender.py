@@ -1,4 +1,4 @@
-"""Sends hostile frames over many connections, pipelined, and counts what became of each.
+"""Sends hostile frames over many connections, pipelined, and counts the results.
 
 Usage: python -m support.wire.hostile_sender PORT SEED FIRST COUNT
 Prints one line of JSON. Every frame ends in one way:

@@ -1,4 +1,4 @@
-"""Damage to encoded messages, aimed at what steers a decoder: `wire_reference` marks it."""
+"""Damages encoded messages at the lengths and counts that `wire_reference` marks."""
 
 VARINTS = (
     b"\x00",

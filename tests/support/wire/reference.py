@@ -1,4 +1,4 @@
-"""A slow encoder that interprets layouts field by field: the generated code's second opinion.
+"""A slow encoder that interprets layouts field by field, to compare with the generated code.
 
 It also marks where lengths, counts, tags and null markers are, for tests that mutate exactly
 those, and can add unknown tags to every tag section.

@@ -1,4 +1,4 @@
-"""ConnectionSlots: who has room, and how many are too many."""
+"""ConnectionSlots: limits of connections, in total and per address."""
 
 from barnabas.net.admission import ConnectionSlots, SlotLimits
 

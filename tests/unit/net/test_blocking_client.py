@@ -1,4 +1,4 @@
-"""Large responses on a blocking socket: all of it in one call, but not for ever."""
+"""Large responses on a blocking socket: one call receives all of it, until the deadline."""
 
 import socket
 import struct

@@ -1,4 +1,4 @@
-"""Rooms of large responses: used again only when nobody looks into them, and given back."""
+"""Memory of large responses: reused only if no view of it exists, and released when idle."""
 
 import sys
 

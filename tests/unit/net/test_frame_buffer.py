@@ -1,4 +1,4 @@
-"""Frames that did not come whole: memory as bytes arrive, and the same memory for the next."""
+"""Frames that arrive in parts: memory grows with the received bytes and is reused."""
 
 import errno
 import mmap

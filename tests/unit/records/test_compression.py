@@ -1,4 +1,4 @@
-"""Codecs: framing, foreign framings, and bombs that are refused, not expanded."""
+"""Codecs: framing, foreign framings, and bombs that are rejected before they are decompressed."""
 
 import struct
 import tracemalloc

@@ -1,4 +1,4 @@
-"""Commands of the controller, and what a broker makes of them."""
+"""Commands of the controller, and the replicas of a broker after them."""
 
 import pytest
 from support.cluster.replicas import (

@@ -1,4 +1,4 @@
-"""One timer for many deadlines: it fires at the earliest, and is hardly ever set anew."""
+"""One timer for many deadlines: it fires at the earliest deadline and is rarely set again."""
 
 from barnabas.runtime.lazy_timer import LazyTimer
 

@@ -1,4 +1,4 @@
-"""Bearer tokens: the message, the signature, and what a token must say."""
+"""Bearer tokens: the message, the signature, and the required claims of a token."""
 
 import pytest
 from support.security.oauth_issuer import AUDIENCE, ISSUER, Issuer

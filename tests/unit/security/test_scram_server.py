@@ -1,4 +1,4 @@
-"""The exchange of both sides, the RFC's own example, and what an attacker might try."""
+"""The exchange of both sides, the example of the RFC, and attacks."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""Metrics of queries: what Spark's progress becomes for Prometheus."""
+"""Metrics for Prometheus, computed from the progress that Spark reports."""
 
 from support.network.scrape import Scrape
 

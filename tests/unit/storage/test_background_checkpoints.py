@@ -1,4 +1,4 @@
-"""Checkpoints written on a thread: put in place only while they are still true."""
+"""Checkpoints written in a thread: renamed only if their values are still valid."""
 
 from pathlib import Path
 

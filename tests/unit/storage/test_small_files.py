@@ -1,4 +1,4 @@
-"""Checkpoints, epochs, properties and markers: text as Kafka writes it, and bad text refused."""
+"""Checkpoints, epochs, properties and markers: text as Kafka writes it, invalid text."""
 
 from pathlib import Path
 

@@ -6,7 +6,7 @@ from barnabas.streams.run import Running
 
 
 class Part:
-    """A query or a stage that notes its end, or refuses."""
+    """A query or a stage that records its stop, or fails to stop."""
 
     def __init__(self, name, done, error=None):
         self._name, self._done, self._error = name, done, error

@@ -1,4 +1,4 @@
-"""The judge of cluster runs finds each kind of fault that is planted."""
+"""The checks of cluster runs find each kind of planted fault."""
 
 from types import SimpleNamespace
 

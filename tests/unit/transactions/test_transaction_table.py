@@ -1,4 +1,4 @@
-"""Changes of transactional ids: begun, committed or undone, and what follows from them."""
+"""Changes of transactional ids: begun, committed or undone, and their markers."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A session alone: its states, and its calls of the store."""
+"""An embedded session: its states, and its calls of the store."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Complaints of kazoo: new ones are said, repeated ones once a minute."""
+"""Warnings of kazoo: new ones are logged at once, repeated ones once a minute."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""The classic protocol's member, asked and answered step by step."""
+"""A member of the classic protocol: its requests, and its state after each response."""
 
 import pytest
 
@@ -43,7 +43,7 @@ def settings(strategy=("range",), instance_id=None):
 
 
 class Driver:
-    """Asks the member, answers it, runs its steps; `now` moves only when told."""
+    """Takes requests of the member, passes it responses and runs its steps on a manual clock."""
 
     def __init__(self, strategy=("range",), **more):
         self.member = ClassicMember(settings(strategy, **more), BACKOFF_MS)

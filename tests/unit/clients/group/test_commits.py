@@ -16,7 +16,7 @@ REBALANCING = BrokerError(ErrorCode.REBALANCE_IN_PROGRESS)
 
 
 class Member:
-    """Refuses commits as told; joins for as many looks as told."""
+    """A membership with planned commit errors and a planned number of steps until it has joined."""
 
     def __init__(self, refusals, looks=0):
         self.refusals = list(refusals)
@@ -75,7 +75,7 @@ def test_a_join_that_does_not_end_is_given_up(monkeypatch):
 
 
 class Requests:
-    """Stands for `Offsets`: fails as told, then accepts."""
+    """Replaces `Offsets`: raises the planned errors, then accepts."""
 
     def __init__(self, *errors):
         self.errors = list(errors)

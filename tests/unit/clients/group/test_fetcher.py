@@ -27,7 +27,7 @@ SESSION = 7
 
 
 class FakeConnection:
-    """Keeps requests; the test answers them."""
+    """Keeps requests until the test passes their responses."""
 
     def __init__(self, events):
         self.events = events

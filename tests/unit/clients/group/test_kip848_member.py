@@ -1,4 +1,4 @@
-"""The member of a KIP-848 group, asked and answered step by step."""
+"""A member of a KIP-848 group: its requests, and its state after each response."""
 
 import pytest
 

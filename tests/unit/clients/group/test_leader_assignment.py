@@ -1,4 +1,4 @@
-"""What an answer to JoinGroup makes of a member, and what its leader hands in."""
+"""The role of a member after JoinGroup, and the assignment that the leader sends."""
 
 import pytest
 

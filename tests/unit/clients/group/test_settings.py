@@ -1,4 +1,4 @@
-"""Settings that contradict each other are refused at construction."""
+"""Settings that contradict each other are rejected at construction."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A partition's phases, and what is subscribed."""
+"""The phases of a partition, and the subscribed topics."""
 
 import re
 

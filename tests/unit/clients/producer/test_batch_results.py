@@ -1,4 +1,4 @@
-"""What each answer means for a batch."""
+"""The effect of each error code of a Produce response on a batch."""
 
 import threading
 from unittest.mock import Mock

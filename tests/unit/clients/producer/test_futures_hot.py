@@ -1,4 +1,4 @@
-"""The futures of sent records, compiled and as plain Python: the same answers from both."""
+"""The futures of sent records, compiled and as plain Python, with the same results."""
 
 import asyncio
 import importlib.machinery

@@ -1,4 +1,4 @@
-"""A record that cannot be made is explained in the words of whoever called `send()`."""
+"""The error for an invalid record names the arguments of `send()`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The path per record, compiled and as plain Python: the same answers from both."""
+"""The path per record, compiled and as plain Python, with the same results."""
 
 import asyncio
 import importlib.machinery

@@ -1,4 +1,4 @@
-"""What goes together in a producer's configuration, and what is refused."""
+"""Combinations of a producer's settings that are valid, and those that are rejected."""
 
 import pytest
 
