@@ -107,33 +107,22 @@ def _check_groupless(request: OffsetCommitRequest) -> None:
 
 def _check_member(group: Group, request: OffsetCommitRequest) -> None:
     if isinstance(group, ClassicGroup):
-        membership.validate_commit(
-            group,
-            request.member_id,
-            request.group_instance_id,
-            request.generation_id,
-            transactional=False,
-        )
-    else:
-        consumer.validate_commit(
-            group,
-            request.member_id,
-            request.generation_id,
-            transactional=False,
-            understands=request.member_epochs_supported,
-        )
+        _check_classic_member(group, request, transactional=False)
+        return
+    consumer.validate_commit(
+        group,
+        request.member_id,
+        request.generation_id,
+        transactional=False,
+        understands=request.member_epochs_supported,
+    )
 
 
 def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
     if isinstance(group, ClassicGroup):
-        membership.validate_commit(
-            group,
-            request.member_id,
-            request.group_instance_id,
-            request.generation_id,
-            transactional=True,
-        )
+        _check_classic_member(group, request, transactional=True)
         return
+    # Clients before KIP-447 send neither a member id nor a generation.
     if request.generation_id < 0 and not request.member_id:
         return
     try:
@@ -145,6 +134,18 @@ def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
             # TxnOffsetCommit clients do not support that code.
             raise BrokerError(ErrorCode.ILLEGAL_GENERATION) from error
         raise
+
+
+def _check_classic_member(
+    group: ClassicGroup, request: OffsetCommitRequest | TxnOffsetCommitRequest, transactional: bool
+) -> None:
+    membership.validate_commit(
+        group,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id,
+        transactional=transactional,
+    )
 
 
 def _hold_session(step: GroupStep, group: Group, member_id: str) -> None:

@@ -7,6 +7,7 @@ controller accepts these requests.
 from typing import Protocol, cast
 
 from barnabas.broker.cluster.wiring import ClusterPorts
+from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
 from barnabas.controller.machines.election import ElectionKind
 from barnabas.model.error_codes import ErrorCode
@@ -172,10 +173,8 @@ async def handle_elect_leaders(
         ]
     try:
         codes = await ctx.services.cluster.controller.elect_leaders(kind, partitions)
-    except BrokerError as error:
-        return ElectLeadersResponse(error_code=error.code)
-    except TreeError:
-        return ElectLeadersResponse(error_code=ErrorCode.REQUEST_TIMED_OUT)
+    except (BrokerError, TreeError) as error:
+        return ElectLeadersResponse(error_code=code_and_message(error)[0])
     topics: dict[str, ReplicaElectionResult] = {}
     for topic_partition, code in codes.items():
         result = topics.setdefault(
