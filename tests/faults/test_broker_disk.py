@@ -1,6 +1,9 @@
 """A disk that is full, or broken, under a running broker."""
 
+import asyncio
 import errno
+import json
+import urllib.request
 
 import pytest
 from support.network.requests import batch, create_topic, fetch, produce
@@ -25,6 +28,7 @@ async def broker(tmp_path, disk):
     settings = {
         "listeners": "PLAINTEXT://127.0.0.1:0",
         "log.dirs": f"{tmp_path}/one,{tmp_path}/two",
+        "http.listener": "0",
     }
     running = Broker(BrokerConfig.parse(settings), filesystem=BadFileSystem(disk))
     await running.start()
@@ -37,6 +41,14 @@ async def peer(broker):
     connected = await WirePeer.connect(broker.port)
     yield connected
     await connected.close()
+
+
+async def get_json(broker, path):
+    def get():
+        with urllib.request.urlopen(broker.http_url + path, timeout=60) as reply:
+            return json.load(reply)
+
+    return await asyncio.to_thread(get)
 
 
 async def read(peer, topic, partition=0):
@@ -60,6 +72,29 @@ async def test_a_full_disk_fails_the_produce_and_nothing_else(broker, peer, disk
     assert ["writes fail" in line for line in told] == [True, False]
     assert sum(d.health.failed_writes for d in broker.services.logs.dirs) == 3
     assert [d.health.disk_full for d in broker.services.logs.dirs] == [0, 0]
+
+
+async def test_a_full_disk_is_a_warning_of_a_ready_broker(broker, peer, disk):
+    await create_topic(peer, "t")
+    disk.error = errno.ENOSPC
+    await produce(peer, "t", batch(b"lost"))
+    (warning,) = (await get_json(broker, "/readyz"))["warnings"]
+    assert warning.startswith("log directory ")
+    assert warning.endswith(": writes fail: the disk is full")
+    assert (await get_json(broker, "/status"))["warnings"] == [warning]
+    disk.error = None
+    await produce(peer, "t", batch(b"after"))
+    expected = {"ready": True, "problems": [], "warnings": []}
+    assert await get_json(broker, "/readyz") == expected
+
+
+async def test_an_offline_directory_is_a_warning(broker, peer, disk):
+    await create_topic(peer, "t")
+    disk.error = errno.EIO
+    disk.below = f"/{broker.services.logs.get(('t', 0)).directory.parent.name}/"
+    await produce(peer, "t", batch(b"lost"))
+    (warning,) = (await get_json(broker, "/status"))["warnings"]
+    assert " is offline: " in warning
 
 
 async def test_a_broken_directory_goes_offline_alone(broker, peer, disk):

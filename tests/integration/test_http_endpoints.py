@@ -71,7 +71,7 @@ def test_a_failed_produce_is_counted(broker):
 def test_the_broker_is_healthy_and_ready(broker):
     assert get(broker, "/healthz") == (200, "ok\n")
     status, text = get(broker, "/readyz")
-    assert (status, json.loads(text)) == (200, {"ready": True, "problems": []})
+    assert (status, json.loads(text)) == (200, {"ready": True, "problems": [], "warnings": []})
     status = json.loads(get(broker, "/status")[1])
     assert status["state"] == "running"
     assert get(broker, "/nothing")[0] == 404

@@ -4,7 +4,8 @@
 - /healthz: whether the process should be restarted (liveness): 200 while the loop responds and a
   log directory works.
 - /readyz: whether clients should be sent here (readiness): started, registered, not shutting down,
-  and all replicas of this broker in sync.
+  and all replicas of this broker in sync. Log directories that cannot be written are warnings, see
+  `HttpEndpoints.warnings`.
 - /status: a summary as JSON.
 
 The server runs in threads of the standard library's HTTP server, so a slow client cannot delay the
@@ -300,7 +301,8 @@ class HttpEndpoints:
         await self._metrics.refresh()
         problems = self.problems()
         status = HTTPStatus.SERVICE_UNAVAILABLE if problems else HTTPStatus.OK
-        return HttpReply.of_json({"ready": not problems, "problems": problems}, status)
+        body = {"ready": not problems, "problems": problems, "warnings": self.warnings()}
+        return HttpReply.of_json(body, status)
 
     def problems(self) -> list[str]:
         """Returns the reasons why clients should not be sent to this broker."""
@@ -319,6 +321,24 @@ class HttpEndpoints:
             found.append(f"{behind} replicas on this broker are not in sync")
         return found
 
+    def warnings(self) -> list[str]:
+        """Returns the log directories that are full or offline.
+
+        They do not make the broker unready: consumers can still read, and the tools that delete
+        records or topics to free space connect through the same service as all other clients.
+        """
+        if self._services is None:
+            return []
+        found = []
+        for directory in self._services.logs.dirs:
+            health = directory.health
+            if health.failed:
+                found.append(f"log directory {directory.path} is offline: {health.cause}")
+            elif health.failing:
+                reason = "the disk is full" if health.disk_full else "see the log"
+                found.append(f"log directory {directory.path}: writes fail: {reason}")
+        return found
+
     async def _status(self, _accept: str) -> HttpReply:
         await self._metrics.refresh()
         services = self._services
@@ -326,6 +346,7 @@ class HttpEndpoints:
             "version": VERSION,
             "state": {1: "starting", 3: "running"}.get(self._metrics.state, "stopping"),
             "problems": self.problems(),
+            "warnings": self.warnings(),
             "listeners": {e.listener: f"{e.host}:{e.port}" for e in self._listeners.endpoints},
         }
         if services is not None:
