@@ -156,3 +156,14 @@ def test_delegation_tokens(cli, tmp_path):
     assert "--renew needs --hmac" in cli(*tool, "--renew").err
     wrong = cli(*tool, "--renew", "--renew-time-period", "-1", "--hmac", "not base64")
     assert "--hmac" in wrong.err
+
+
+def test_a_rejected_acl_is_named_in_words(cli):
+    with Broker(in_memory=True) as broker:
+        line = "--add --allow-principal User:ann --operation Read --topic orders"
+        ran = cli("kafka-acls", "--bootstrap-server", broker.bootstrap_servers, *line.split())
+    assert ran.code == 1
+    assert ran.err == (
+        "Error while executing ACL command: SECURITY_DISABLED: no authorizer is configured "
+        "(for Allow Read on literal Topic orders to User:ann from host *)\n"
+    )

@@ -193,6 +193,12 @@ class AclBinding:
     pattern: ResourcePattern
     entry: AccessEntry
 
+    def __str__(self) -> str:
+        pattern, entry = self.pattern, self.entry
+        resource = f"{pattern.pattern.label.lower()} {pattern.type.label} {pattern.name}"
+        permission = f"{entry.permission.label} {entry.operation.label}"
+        return f"{permission} on {resource} to {entry.principal} from host {entry.host}"
+
     def problem(self) -> str | None:
         """Returns why this is not a valid ACL (a filter allows more values), or None."""
         if self.pattern.pattern not in (PatternType.LITERAL, PatternType.PREFIXED):
