@@ -148,7 +148,7 @@ def test_preferred_election(cli, cluster, topic):
     assert cli(*tool, "--election-type", "other", "--all-topic-partitions").code == 1
 
 
-def test_any_broker_answers_what_javas_tools_ask_of_any(cluster, topic):
+def test_any_broker_serves_the_requests_that_javas_tools_send_to_any(cluster, topic):
     """Followers know the producers of their own log; quotas are not for the controller alone."""
     entity = EntityData(entity_type="ip", entity_name="10.255.0.1")
     limit = OpData(key="connection_creation_rate", value=9, remove=False)

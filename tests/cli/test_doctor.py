@@ -48,7 +48,7 @@ def test_all_is_well(cli, broker):
     assert {"dns", "port", "protocol", "advertised port", "versions", "replicas", "clock"} <= checks
 
 
-def test_a_name_that_nobody_knows(cli):
+def test_an_unknown_host_name(cli):
     found = trouble(cli("doctor", "-b", "no-such-host.invalid:9092", "--format", "json"))
     assert found["check"] == "dns"
     assert "misspelt" in found["cause"]

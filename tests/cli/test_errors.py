@@ -53,7 +53,7 @@ def member(broker, topic_name):
         ["kafka-console-consumer", "--topic", "t"],
     ],
 )
-def test_a_dead_broker_is_told_at_once(cli, dead_port, command):
+def test_an_unreachable_broker_is_reported_at_once(cli, dead_port, command):
     address = f"127.0.0.1:{dead_port}"
     started = time.monotonic()
     ran = cli(*command, "--bootstrap-server", address)

@@ -73,7 +73,7 @@ def test_librdkafkas_producer_gets_over_it(broker, api, error):
     assert [record.value for record in broker.records(topic)] == [b"v"]
 
 
-def test_librdkafkas_producer_is_told_what_stays(broker):
+def test_librdkafkas_producer_reports_a_lasting_error(broker):
     topic = broker.topic()
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap_servers})
     broker.fail("Produce", "TOPIC_AUTHORIZATION_FAILED")

@@ -64,7 +64,7 @@ class Outage:
             self._stopped = False
 
 
-def test_refresh_says_that_no_broker_answers_and_the_page_recovers(page, outage):
+def test_refresh_reports_that_no_broker_responds_and_the_page_recovers(page, outage):
     page.open("/topics")
     page.shows("orders")
     outage.begin()
@@ -98,7 +98,7 @@ def test_a_page_opened_during_the_outage_shows_its_contents_afterwards(page, out
     assert "Try again" not in page.text
 
 
-def test_zookeeper_that_does_not_answer_is_named(page, zookeeper_server):
+def test_the_error_names_a_zookeeper_that_does_not_respond(page, zookeeper_server):
     page.open("/cluster?tab=ZooKeeper")
     page.shows("zookeeper")
     zookeeper_server.pause()

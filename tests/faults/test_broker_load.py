@@ -68,7 +68,7 @@ async def test_a_reader_that_does_not_read_costs_no_memory(broker, peer):
     await greedy.close()
 
 
-async def test_many_silent_connections_slow_nobody_down(broker, peer):
+async def test_many_idle_connections_do_not_slow_other_clients(broker, peer):
     await create_topic(peer, "t")
     silent = [await WirePeer.connect(broker.port) for _ in range(300)]
     for connected in silent[:150]:

@@ -148,7 +148,7 @@ async def test_transactions(broker, topic_name):
         assert [record.value for records in found.values() for record in records] == [b"yes"]
 
 
-async def test_failures_reach_whoever_awaits(broker, topic_name):
+async def test_failures_are_raised_at_the_await(broker, topic_name):
     async with Producer(
         bootstrap_servers=broker.bootstrap_servers, max_request_size=100
     ) as producer:

@@ -80,7 +80,7 @@ async def test_topics_are_found_by_id(peer, name):
     assert ErrorCode(answer.error_code) is ErrorCode.UNKNOWN_TOPIC_ID
 
 
-async def test_a_client_is_told_the_address_it_came_by(start, connect):
+async def test_a_client_gets_the_address_that_it_connected_to(start, connect):
     broker = await start({"listeners": "PLAINTEXT://localhost:0"})
     peer = await connect(broker)
     told = (await metadata(peer)).brokers[0]
@@ -170,7 +170,7 @@ async def test_invalid_topics_are_not_created(peer, topic, expected):
     assert ErrorCode((await create(peer, topic)).error_code) is expected
 
 
-async def test_a_topic_named_twice_is_answered_once(peer):
+async def test_a_topic_named_twice_is_once_in_the_response(peer):
     await create_topic(peer, "t")
     both = [CreatableTopic("t", 1, 1), CreatableTopic("t", 2, 1), CreatableTopic("new", 1, 1)]
     created = (await peer.call(CreateTopicsRequest(both, 10_000), 7)).topics

@@ -64,7 +64,7 @@ async def test_another_cluster_id_is_rejected(start):
         await start({"cluster.id": "somebody-elses"})
 
 
-async def test_stopping_answers_those_who_wait(start, connect):
+async def test_a_parked_fetch_gets_its_response_when_the_broker_stops(start, connect):
     broker = await start()
     peer = await connect(broker)
     await create_topic(peer, "t")
@@ -78,7 +78,7 @@ async def test_stopping_answers_those_who_wait(start, connect):
 
 
 @pytest.mark.parametrize("setting", ["fsync.before.ack", "log.flush.interval.messages"])
-async def test_acknowledged_means_on_disk_when_asked_for(start, connect, setting):
+async def test_with_flush_settings_an_acknowledged_record_is_flushed(start, connect, setting):
     broker = await start({setting: 1 if "interval" in setting else True})
     peer = await connect(broker)
     await create_topic(peer, "t")

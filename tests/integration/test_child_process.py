@@ -59,7 +59,7 @@ def test_the_exit_code_is_the_commands(way):
 
 
 @WAYS
-def test_a_missing_program_is_told(way):
+def test_the_error_names_a_missing_program(way):
     with spawn(["/no/such/program"], way=way, stderr=subprocess.PIPE) as child:
         _, errors = child.communicate(timeout=60)
     assert child.returncode == 127

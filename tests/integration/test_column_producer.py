@@ -148,7 +148,7 @@ def test_a_producer_that_was_overtaken_commits_neither(broker, topic_name):
     assert not broker.admin.list_group_offsets([topic_name])[topic_name]
 
 
-def test_after_close_there_is_nobody_to_wait_for(broker, topic_name):
+def test_flush_after_close_raises(broker, topic_name):
     producer = ColumnProducer(settings(broker))
     producer.close()
     with pytest.raises(ClosedError):

@@ -73,7 +73,7 @@ def test_small_fetches_and_prefetch_keep_order(broker, topic_name):
     assert [record.offset for record in records] == list(range(3000))
 
 
-def test_seek_goes_where_it_is_told(broker, topic_name):
+def test_seek_sets_the_position(broker, topic_name):
     fill(broker, topic_name, 100)
     topic_partition = TopicPartition(topic_name, 0)
     with make(broker) as consumer:
@@ -266,7 +266,7 @@ def test_wakeup_ends_a_poll(broker, topic_name):
         assert consumer.poll(0) == {}
 
 
-def test_a_second_thread_is_told_off(broker, topic_name):
+def test_a_second_thread_gets_an_error(broker, topic_name):
     with make(broker) as consumer:
         consumer.assign([(topic_name, 0)])
         entered = threading.Event()

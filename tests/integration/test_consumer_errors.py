@@ -186,7 +186,7 @@ def committed(faulty, topic):
     return None if found is None else found.offset
 
 
-def test_a_rejected_commit_is_told(faulty, filled):
+def test_a_rejected_commit_raises(faulty, filled):
     topic_partition = TopicPartition(filled, 0)
     with make(faulty, **{"group.id": filled}) as consumer:
         consumer.assign([topic_partition])

@@ -121,7 +121,7 @@ async def test_a_negative_offset_is_no_position(kafka, offset):
 
 
 @pytest.mark.parametrize("answer", [listed(0, name="other"), listed(0, index=7)])
-async def test_an_answer_about_something_else_is_no_answer(kafka, answer):
+async def test_a_response_without_the_requested_partition_is_an_error(kafka, answer):
     kafka.on(ListOffsetsRequest, answer)
     async with make(kafka) as consumer:
         consumer.assign([TOPIC_PARTITION])
@@ -235,7 +235,7 @@ async def test_a_position_on_the_new_leaders_log_goes_on(elected):
 
 
 @pytest.mark.parametrize(("end", "divergent"), [((1, 22), 22), ((-1, -1), None)])
-async def test_truncation_is_told_where_nobody_decided(elected, end, divergent):
+async def test_truncation_is_an_error_without_a_reset_policy(elected, end, divergent):
     elected.on(OffsetForLeaderEpochRequest, epoch_ends(*end))
     async with make(elected, **{"auto.offset.reset": "none"}) as consumer:
         consumer.assign([TOPIC_PARTITION])
@@ -254,7 +254,7 @@ async def test_truncation_with_a_policy_goes_on_where_the_logs_part(elected):
         assert await read(consumer, 30 + 18) == [*range(30), *range(22, 40)]
 
 
-async def test_a_near_replica_is_read_when_told(kafka):
+async def test_the_consumer_reads_from_the_preferred_replica(kafka):
     async with ScriptedKafka(2) as cluster:
         cluster.topics["t"], cluster.topic_ids["t"] = [1], ID
         cluster.on(ListOffsetsRequest, listed(0))

@@ -89,7 +89,7 @@ async def test_offsets_topic_is_made_internal_and_compacted(start, connect):
     assert len(described.partitions) == 7
 
 
-async def test_creations_asked_for_at_once_are_one(broker_app, connect):
+async def test_concurrent_requests_create_the_topic_once(broker_app, connect):
     peers = [await connect(broker_app) for _ in range(5)]
     found = await asyncio.gather(*(find_coordinator(one, f"g{n}") for n, one in enumerate(peers)))
     assert {one.error_code for one in found} == {0}

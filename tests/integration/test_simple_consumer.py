@@ -197,7 +197,7 @@ def http(peer):
         (http, DeadlineError, "is an HTTP server, not a broker"),
     ],
 )
-def test_a_wrong_port_is_told_by_what_listens_there(serve, error, message):
+def test_the_error_for_a_wrong_port_names_the_protocol_found_there(serve, error, message):
     with (
         listening(serve) as address,
         SimpleConsumer(bootstrap_servers=address, default_api_timeout_ms=2000) as consumer,
@@ -206,7 +206,7 @@ def test_a_wrong_port_is_told_by_what_listens_there(serve, error, message):
         consumer.partitions("t")
 
 
-def test_tls_on_a_plain_port_is_told():
+def test_the_error_for_tls_on_a_plaintext_port_names_the_cause():
     with (
         listening(http) as address,
         SimpleConsumer(

@@ -96,7 +96,7 @@ async def test_sequential_create_whose_answer_was_lost_is_not_repeated(tree, thi
     assert await witness.children("/") == ["n_0000000000"]
 
 
-async def test_node_of_somebody_else_is_not_taken_for_ours(tree, thief, witness):
+async def test_a_node_of_another_session_is_not_taken_for_ours(tree, thief, witness):
     await witness.create("/e", b"x", ephemeral=True)
     thief.steal_next()
     with pytest.raises(NodeExistsError):

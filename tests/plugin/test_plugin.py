@@ -94,7 +94,7 @@ def test_topics_go_after_the_test_and_names_are_unique(run):
     result.assert_outcomes(passed=2)
 
 
-def test_one_broker_for_the_session_unless_told(run):
+def test_one_broker_for_the_session_by_default(run):
     source = """
         ports = set()
 

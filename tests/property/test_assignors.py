@@ -59,7 +59,7 @@ def with_history(assignor, members, assignment, generation):
 
 
 @given(ASSIGNORS, groups())
-def test_everything_is_given_once_to_somebody_who_wants_it(assignor, group):
+def test_every_partition_is_assigned_once_to_a_subscriber(assignor, group):
     counts, members = group
     assignment = assignor.assign(counts, members)
     given_out = [

@@ -100,5 +100,5 @@ async def play(requests, cuts, capacity):
 
 @settings(max_examples=200, deadline=None)
 @given(REQUESTS, st.lists(st.integers(1, 4000), max_size=40), CAPACITIES)
-def test_every_request_is_answered_once_and_in_order(requests, cuts, capacity):
+def test_every_request_gets_one_response_in_order(requests, cuts, capacity):
     asyncio.run(play(requests, cuts, capacity))

@@ -64,7 +64,7 @@ async def test_no_authorizer_is_an_error(cluster, admin):
         await admin.describe_acls(AclFilter(principal="User:alice"))
 
 
-async def test_rules_are_made_and_answered_in_order(cluster, admin):
+async def test_acls_are_created_and_returned_in_order(cluster, admin):
     other = AclBinding(RULE.pattern, AccessEntry("User:bob", "*", Operation.ALL, Permission.DENY))
     results = [create_acls.AclCreationResult(0), create_acls.AclCreationResult(42, "why not")]
     cluster.on(create_acls.CreateAclsRequest, create_acls.CreateAclsResponse(results=results))
@@ -82,7 +82,7 @@ async def test_rules_are_made_and_answered_in_order(cluster, admin):
     )
 
 
-async def test_rules_taken_away_are_told(cluster, admin):
+async def test_deleted_acls_are_returned(cluster, admin):
     matching = delete_acls.DeleteAclsMatchingAcl(0, None, 2, "orders-", 4, "User:alice", "*", 3, 3)
     result = delete_acls.DeleteAclsFilterResult(matching_acls=[matching])
     cluster.on(

@@ -37,7 +37,7 @@ def created(codes):
     )
 
 
-async def test_only_what_is_open_is_asked_again(cluster, admin):
+async def test_only_items_without_a_result_are_requested_again(cluster, admin):
     answers = iter(
         [
             {"a": 0, "b": ErrorCode.NOT_CONTROLLER, "c": ErrorCode.INVALID_PARTITIONS},
@@ -83,7 +83,7 @@ def listed(node, request):
     )
 
 
-async def test_each_leader_is_asked_for_its_own(cluster, admin):
+async def test_each_leader_gets_a_request_for_its_partitions(cluster, admin):
     cluster.topics["t"] = [1, 2, 1]
     cluster.on(ListOffsetsRequest, listed)
     topic_partitions = [TopicPartition("t", number) for number in range(3)]
@@ -154,7 +154,7 @@ async def test_a_coordinator_that_moved_is_found_again(cluster, admin):
     assert asked[2:] == [(1, ["g"])]
 
 
-async def test_questions_that_were_never_asked_leave_nothing_behind():
+async def test_requests_that_never_started_leave_no_coroutine_behind():
     """A deadline may pass after all requests were created and before any was sent."""
 
     async def ask(node, items):

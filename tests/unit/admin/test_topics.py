@@ -154,7 +154,7 @@ async def test_metadata_describes_where_pages_are_not_served(cluster, admin):
     assert not cluster.asked(MetadataRequest)[-1][1].allow_auto_topic_creation
 
 
-async def test_topics_by_id_are_asked_of_metadata(cluster, admin):
+async def test_topics_are_described_by_id(cluster, admin):
     cluster.topics, cluster.topic_ids = {"t": [1]}, {"t": ID}
     assert (await admin.describe_topic(ID)).name == "t"
 

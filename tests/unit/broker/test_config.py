@@ -45,7 +45,7 @@ def test_log_dirs_win_over_log_dir():
     assert [str(path) for path in both.log_dirs] == ["/b", "/c"]
 
 
-def test_a_broker_that_nobody_could_connect_to():
+def test_zero_connections_per_address_are_rejected():
     with pytest.raises(ConfigError, match=r"max\.connections\.per\.ip=0: no client can connect"):
         BrokerConfig.parse({"max.connections.per.ip": 0})
 

@@ -51,7 +51,7 @@ def test_no_response_is_none():
     assert dispatcher(lambda ctx, request: NO_RESPONSE)(CONNECTION, frame(ASK, 1)) is None
 
 
-async def test_a_deferred_response_keeps_its_place_and_comes_later():
+async def test_a_deferred_response_keeps_its_position_in_the_order():
     deferred = []
 
     def handle(ctx, request):
@@ -129,7 +129,7 @@ async def test_a_defect_in_a_coroutine_closes_too(caplog):
     assert refused == [Refusal.INTERNAL]
 
 
-def test_the_advertised_minimum_is_told_in_place_of_the_served_one():
+def test_the_advertised_minimum_replaces_the_served_one():
     handler = Handler(ApiKey.PRODUCE, (3, 11), lambda ctx, request: None, advertised_min=0)
     own = Handler(ApiKey.API_VERSIONS, (0, 4), lambda ctx, request: None)
     body = ApiVersionsResponses([own, handler]).body(0)

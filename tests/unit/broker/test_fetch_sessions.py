@@ -85,7 +85,7 @@ def test_forgetting_the_last_partition_ends_the_session(cache):
     assert len(cache) == 0
 
 
-def test_topics_by_id_are_told_apart(cache):
+def test_topics_are_distinguished_by_id(cache):
     first, second = Uuid(b"a" * 16), Uuid(b"b" * 16)
     plan = cache.plan(
         FetchSessionRequest(

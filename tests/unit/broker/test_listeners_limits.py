@@ -91,7 +91,7 @@ def test_a_host_without_an_address_is_an_error_at_start(caps):
         caps({OVERRIDES: "nobody:1"})
 
 
-async def test_a_host_without_an_address_is_told_of_later(caps, caplog):
+async def test_an_override_for_an_unknown_host_is_ignored_and_logged(caps, caplog):
     made, layers = caps({})
     layers.set_broker({OVERRIDES: "nobody:1,known:2"})
     made.apply()

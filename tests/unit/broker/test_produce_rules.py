@@ -14,7 +14,7 @@ from barnabas.broker.produce_rules import ProduceRules
         ({"compression.type": "producer", "compression.gzip.level": "9"}, None),
     ],
 )
-def test_the_level_of_the_codec_that_is_asked_for(values, level):
+def test_the_level_of_the_configured_codec_applies(values, level):
     layers = ConfigLayers(BrokerConfig.parse({}))
     layers.set_topic("t", values)
     layers.set_default({} if len(values) > 1 else {"compression.gzip.level": "2"})

@@ -7,7 +7,7 @@ from barnabas.broker.tasks import BackgroundTasks, in_slices
 from barnabas.model.errors import UnavailableError
 
 
-async def test_errors_are_told(caplog):
+async def test_errors_of_tasks_are_logged(caplog):
     async def fails(error):
         raise error
 

@@ -44,7 +44,7 @@ def test_proposals_spread_leaders_and_replicas():
         propose(current, brokers_for([1], {}))
 
 
-def test_proposals_go_across_racks_unless_told_not_to():
+def test_proposals_spread_over_racks_by_default():
     current = {TopicPartition("t", n): (1, 2) for n in range(8)}
     racks = {1: "a", 2: "a", 3: "b", 4: "b"}
 

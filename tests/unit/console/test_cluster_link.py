@@ -83,7 +83,7 @@ async def test_a_slow_read_of_a_reachable_cluster_is_awaited(monkeypatch):
     assert await read
 
 
-async def test_the_connection_is_told_when_it_changes(monkeypatch):
+async def test_changes_of_the_connection_are_yielded(monkeypatch):
     monkeypatch.setattr("barnabas.console.services.cluster.CHECK_INTERVAL_S", 0)
     link = FakeLink()
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

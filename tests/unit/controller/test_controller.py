@@ -288,7 +288,7 @@ async def test_suspended_controller_does_nothing_until_it_is_connected_again(clu
     assert node.controller.controller_epoch == 1
 
 
-async def test_broker_that_does_not_answer_holds_up_nobody_else(cluster):
+async def test_a_broker_that_does_not_respond_delays_no_other_broker(cluster):
     await cluster.start(1, 2)
     cluster.channels.cut.add(2)
     await cluster.admin.create_topic("t", {0: (1, 2)})
@@ -435,7 +435,7 @@ async def test_requests_queued_when_the_epoch_ends_are_rejected(cluster):
     assert caught.value.code is ErrorCode.NOT_CONTROLLER
 
 
-async def test_broker_that_missed_a_deletion_is_told_everything(cluster):
+async def test_a_broker_that_missed_a_deletion_gets_the_whole_state(cluster):
     await cluster.start(1, 2)
     await cluster.admin.create_topic("t", {0: (1,)})
     await cluster.wait_for_leader("t", 1)

@@ -127,7 +127,7 @@ async def test_next_controller_finishes_a_reassignment(cluster):
     assert await assignment(cluster) == ReplicaAssignment((3,))
 
 
-async def test_reassignment_asked_for_in_the_tree(cluster):
+async def test_a_reassignment_request_in_the_tree(cluster):
     await cluster.start(1, 2)
     await topic_on(cluster, 1)
     node = ReassignPartitionsNode({T0: (2,)})
@@ -195,7 +195,7 @@ async def test_preferred_election_needs_the_preferred_replica_in_sync(cluster):
     assert codes == {T0: ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
 
 
-async def test_preferred_election_asked_for_in_the_tree(cluster):
+async def test_a_preferred_election_request_in_the_tree(cluster):
     """Passes when the leader changes and the node is removed before the timeout."""
     await move_away(cluster)
     node = PartitionListNode((T0,))

@@ -28,7 +28,7 @@ async def store():
     await store.close()
 
 
-async def test_roots_are_made_once_by_whoever_comes_first(store):
+async def test_concurrent_brokers_create_the_root_nodes(store):
     trees = [store.session() for _ in range(3)]
     await asyncio.gather(*(ensure_roots(tree) for tree in trees))
     for root in paths.PERSISTENT_ROOTS:

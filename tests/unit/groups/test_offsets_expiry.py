@@ -68,7 +68,7 @@ def test_empty_group_since_it_became_empty():
     assert expire(driver).committed().offset == -1
 
 
-def test_live_group_loses_only_what_nobody_subscribes_to():
+def test_a_live_group_loses_only_offsets_of_unsubscribed_topics():
     driver = driver_with_retention()
     (only,) = driver.stable_group(1)
     driver.commit(1, only, 1, topic_partition=("t", 0))
@@ -128,7 +128,7 @@ def test_new_group():
     assert driver.shard.list_groups() == []
 
 
-def test_expiry_asked_for_by_an_old_client():
+def test_an_expiry_requested_by_an_old_client():
     driver = driver_with_retention()
     driver.commit(1, retention_time_ms=5)
     driver.reload()

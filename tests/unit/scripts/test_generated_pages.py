@@ -26,7 +26,7 @@ def test_a_validator_is_made_to_say_what_it_allows(given, said):
     assert configuration.constraint(given) == said
 
 
-def test_a_page_is_written_and_a_stale_one_is_told(tmp_path, monkeypatch, capsys):
+def test_a_page_is_written_and_a_stale_one_is_reported(tmp_path, monkeypatch, capsys):
     page = tmp_path / "docs" / "page.md"
     monkeypatch.setattr(sys, "argv", ["make"])
     assert write_or_check(page, "new", "make it") == 0

@@ -69,7 +69,7 @@ def test_without_an_error_the_connection_is_closed():
         faults(context(ApiKey.PRODUCE), ProduceRequest(acks=-1), handled)
 
 
-def test_a_request_without_an_answer_can_only_be_rejected_by_closing():
+def test_a_request_without_a_response_can_only_be_rejected_by_closing():
     faults = FaultInjector()
     faults.plan("produce", "MESSAGE_TOO_LARGE", 1)
     with pytest.raises(ConnectionClosedError):

@@ -58,7 +58,7 @@ class TestIdle:
         assert (decision.to.producer_epoch, decision.to.last_producer_epoch) == (5, 4)
 
     @pytest.mark.parametrize("expected", [(10, 3), (10, 6), (11, 5), (9, 4)])
-    def test_anybody_else_is_fenced(self, state: S, expected: tuple[int, int]) -> None:
+    def test_every_other_producer_is_fenced(self, state: S, expected: tuple[int, int]) -> None:
         assert decide(replace(IDLE, state=state), expected) == Reject(ErrorCode.PRODUCER_FENCED)
 
 

@@ -87,7 +87,7 @@ class TestOneTransaction:
 
 
 class TestPendingAppends:
-    def test_everything_else_is_told_to_wait(self) -> None:
+    def test_other_requests_get_concurrent_transactions(self) -> None:
         h = Harness()
         producer = h.init()
         h.hold = True
@@ -272,7 +272,7 @@ class TestMarkers:
         h.end(producer)
         return h
 
-    def test_a_partition_that_failed_is_asked_again_alone(self) -> None:
+    def test_only_the_failed_partition_gets_its_marker_again(self) -> None:
         h = self.open()
         send = h.sent.pop()
         results = {P0: E.NONE, P1: E.NOT_LEADER_OR_FOLLOWER, P2: E.NONE}
@@ -292,7 +292,7 @@ class TestMarkers:
         h._act(outcome)
         assert h.state == "CompleteCommit"
 
-    def test_requests_without_an_answer_are_given_up(self) -> None:
+    def test_markers_without_a_response_are_sent_again(self) -> None:
         h = self.open()
         h.sent.clear()
         assert h.shard.next_timer_ms is not None
@@ -407,7 +407,7 @@ def _expect_refusal(shard: TransactionCoordinatorShard, error: E) -> None:
 
 
 @pytest.mark.parametrize("transactional_id", ["", "never seen"])
-def test_ids_nobody_initialized(transactional_id: str) -> None:
+def test_ids_that_were_never_initialized(transactional_id: str) -> None:
     h = Harness()
     error = E.INVALID_PRODUCER_ID_MAPPING if transactional_id else E.INVALID_REQUEST
     add = h.shard.add_partitions(AddPartitions(transactional_id, 1, 0, frozenset({P0})), 0).reply

@@ -43,7 +43,7 @@ def test_filters(request_: ListTransactions, names: set[str]) -> None:
     assert {listing.transactional_id for listing in reply.transactions} == names
 
 
-def test_unknown_states_are_told_back() -> None:
+def test_unknown_states_are_returned_to_the_caller() -> None:
     request = ListTransactions(states=frozenset({"Bogus", "Empty"}))
     reply = list_transactions(IDS, request, 0)
     assert reply.unknown_states == ("Bogus",)

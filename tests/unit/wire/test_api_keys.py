@@ -24,7 +24,7 @@ def test_unknown_key():
         request_class(9999)
 
 
-def test_nothing_is_imported_before_it_is_asked_for():
+def test_message_modules_are_imported_on_first_use():
     code = (
         "import sys, barnabas.wire.api_keys, barnabas.wire.headers;"
         "print([m for m in sys.modules if m.startswith('barnabas.wire.messages.')])"

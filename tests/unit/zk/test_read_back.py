@@ -29,7 +29,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("ops", WRITES.values(), ids=WRITES)
-async def test_applied_and_not_applied_are_told_apart(store, ops):
+async def test_applied_and_not_applied_writes_are_distinguished(store, ops):
     tree = store.session()
     assert await outcome_of(tree, ops) is WriteOutcome.NOT_APPLIED
     answers = await tree.multi(ops)
@@ -49,14 +49,14 @@ async def test_other_data_under_the_next_version_is_not_ours(store):
     assert await outcome_of(tree, WRITES["set"]) is WriteOutcome.NOT_APPLIED
 
 
-async def test_version_that_moved_on_further_cannot_be_told(store):
+async def test_a_version_that_increased_by_more_than_one_is_undecided(store):
     tree = store.session()
     await tree.set("/a", b"1", 0)
     await tree.set("/a", b"2", 1)
     assert await outcome_of(tree, WRITES["set"]) is WriteOutcome.UNKNOWN
 
 
-async def test_sequential_nodes_cannot_be_told(store):
+async def test_sequential_nodes_are_undecided(store):
     ops = [SetOp("/a", b"1", 0), CreateOp("/n_", sequential=True)]
     assert await outcome_of(store.session(), ops) is WriteOutcome.UNKNOWN
 

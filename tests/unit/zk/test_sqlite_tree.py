@@ -50,7 +50,7 @@ async def test_numbers_go_on_after_a_restart(path):
     await store.close()
 
 
-async def test_killed_process_loses_nothing_that_was_answered(path):
+async def test_a_killed_process_loses_no_acknowledged_write(path):
     store = EmbeddedStore(SystemClock(), path)
     await store.session().create("/a", b"answered")
     copy = path.with_name("copy.db")

@@ -101,7 +101,7 @@ def test_version_0_does_not_turn_nothing_into_everything():
     assert [(item.name, item.error_code) for item in response.topics] == [(HIDDEN, DENIED)]
 
 
-def test_a_hidden_topic_is_not_named_to_who_knows_its_id():
+def test_the_name_of_a_hidden_topic_is_not_returned_for_its_id():
     request = metadatas.MetadataRequest([metadatas.MetadataRequestTopic(HIDDEN_ID, None)])
     response, _ = ask(ApiKey.METADATA, 12, request, metadatas.MetadataResponse(topics=[]))
     (only,) = response.topics
@@ -153,7 +153,7 @@ def test_pages_of_all_topics():
     assert (response.topics, asked) == ([], [])
 
 
-def test_groups_and_transactions_are_listed_to_those_who_may_know():
+def test_only_visible_groups_and_transactions_are_listed():
     groups = [list_groups.ListedGroup(OPEN), list_groups.ListedGroup(HIDDEN)]
     rule = allow(Operation.READ, Resource(ResourceType.GROUP, OPEN))
     for rules, names in (([rule], [OPEN]), ([allow(Operation.DESCRIBE, CLUSTER)], [OPEN, HIDDEN])):
@@ -195,7 +195,7 @@ def test_all_offsets_of_a_group_but_those_of_hidden_topics(version):
     assert [item.name for item in shown] == [OPEN]
 
 
-def test_a_new_topics_settings_are_shown_to_those_who_may_see_them():
+def test_settings_of_a_new_topic_need_describe_configs():
     for rules, code in (([], DENIED), ([allow(Operation.DESCRIBE_CONFIGS, topic("t"))], 0)):
         result = create_topics.CreatableTopicResult(
             "t", num_partitions=3, replication_factor=1, configs=[]

@@ -45,7 +45,7 @@ async def test_credentials_and_quotas_share_a_node(tree):
     assert paths == ["users/al%20ice"] * 2
 
 
-async def test_a_change_that_changes_nothing_is_not_told(tree):
+async def test_a_change_without_effect_is_not_announced(tree):
     entities = ClientEntities(tree, lambda: None)
     await entities.change("clients/c", lambda values: values.clear())
     assert await tree.children("/config/changes") == []

@@ -108,7 +108,7 @@ def test_a_client_over_its_share_waits_until_the_excess_is_worked_off():
     assert world.ask(within_ms=1) == 1000
 
 
-def test_time_after_the_answer_counts_for_the_next():
+def test_time_after_the_response_counts_for_the_next_request():
     world = World(clients_etl={"request_percentage": "10"})
     assert world.ask(before_ms=500, within_ms=499, after_ms=101) == 0
     assert world.ask() > 0
@@ -140,7 +140,7 @@ def test_followers_and_brokers_are_exempt():
     assert answer.throttle_time_ms > 0
 
 
-def test_the_longer_of_two_waits_is_told_and_kept():
+def test_the_longer_of_two_throttle_times_is_returned_and_applied():
     world = World(clients_etl={"request_percentage": "10", "producer_byte_rate": "1000000"})
     assert world.ask(within_ms=1040) == 400
     answer = world.serve(ApiKey.PRODUCE, ProduceRequest(), ProduceResponse())
@@ -154,7 +154,7 @@ def test_the_longer_of_two_waits_is_told_and_kept():
     assert world.loop.waiting == 0
 
 
-def test_an_answer_that_comes_later_pays_for_its_request_alone():
+def test_a_deferred_response_is_charged_only_for_its_own_request():
     world = World(clients_etl={"request_percentage": "10"})
     later = []
 
@@ -249,7 +249,7 @@ def test_the_listener_of_brokers_has_its_own_rate_alone():
     assert connect(brokers).paused
 
 
-def test_security_is_asked_too():
+def test_the_security_of_the_listener_is_applied_too():
     world = World()
     seen = []
     security = SimpleNamespace(secure=lambda stream: ("tls", stream), accepted=seen.append)

@@ -86,7 +86,7 @@ async def test_one_request_is_under_way_at_a_time():
         (BrokerError(ErrorCode.STALE_BROKER_EPOCH), ErrorCode.STALE_BROKER_EPOCH),
     ],
 )
-async def test_a_failure_is_told_to_everybody(failure, code):
+async def test_a_failure_reaches_every_proposal(failure, code):
     async with Channel() as channel:
         channel.controller.failure = failure
         channel.propose(0)
@@ -103,7 +103,7 @@ async def test_nothing_is_proposed_while_the_session_is_in_doubt():
         assert channel.replies == [(0, ErrorCode.REQUEST_TIMED_OUT)]
 
 
-async def test_an_overtaken_proposal_is_answered():
+async def test_a_superseded_proposal_gets_a_reply():
     async with Channel() as channel:
         channel.propose(0)
         channel.propose(0)

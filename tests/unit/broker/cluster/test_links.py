@@ -25,7 +25,7 @@ def test_a_broker_without_that_listener_is_unknown():
         book.address(1)
 
 
-def test_the_last_word_counts_and_nobody_is_forgotten():
+def test_the_last_update_wins_and_all_brokers_are_kept():
     book = AddressBook("P")
     book.learn([broker(1, ("P", "old", 1)), broker(2, ("P", "two", 2))])
     book.learn([broker(1, ("P", "new", 3))])

@@ -115,7 +115,7 @@ def offsets_answer(offset, code=0):
     )
 
 
-async def test_both_ends_are_asked_for():
+async def test_start_and_end_offsets_are_requested():
     link, wire = source(offsets_answer(20), offsets_answer(120))
     (got,) = await wire.leader_offsets(OffsetsPlan((ASKED,)))
     assert (got.error, got.start_offset, got.end_offset) == (ErrorCode.NONE, 20, 120)

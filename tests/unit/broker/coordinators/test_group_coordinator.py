@@ -97,7 +97,7 @@ def test_reading_waits_for_what_was_written(world):
     assert told == [ErrorCode.NONE]
 
 
-def test_resigning_answers_everybody_once(world):
+def test_resigning_completes_every_request_once(world):
     waiting = commit(world)
     parked = RecordedReply()
     first = join_request("", known=False, session_timeout_ms=6000)

@@ -64,7 +64,7 @@ def make(brokers=1):
     return SimpleNamespace(internal=internal, topics=topics, metadata=metadata)
 
 
-def test_keys_have_a_place_before_the_topic_exists(world):
+def test_keys_map_to_a_partition_before_the_topic_exists(world):
     topic_partition = world.internal.partition_of(OFFSETS_TOPIC, "my-group")
     assert topic_partition == (OFFSETS_TOPIC, coordinator_partition("my-group", 50))
 
@@ -124,7 +124,7 @@ async def test_a_topic_that_another_broker_created_is_not_an_error(world):
     await world.internal.ensure(OFFSETS_TOPIC)
 
 
-async def test_failure_is_told_to_all_and_tried_again(world):
+async def test_a_failure_reaches_all_waiting_requests_and_is_retried(world):
     world.topics.error = ErrorCode.REQUEST_TIMED_OUT
     asked = [world.internal.ensure(OFFSETS_TOPIC) for _ in range(3)]
     found = await asyncio.gather(*asked, return_exceptions=True)
@@ -134,7 +134,7 @@ async def test_failure_is_told_to_all_and_tried_again(world):
     assert world.internal.exists(OFFSETS_TOPIC)
 
 
-async def test_one_who_gives_up_does_not_stop_the_creation(world):
+async def test_a_cancelled_request_does_not_stop_the_creation(world):
     impatient = asyncio.create_task(world.internal.ensure(OFFSETS_TOPIC))
     patient = asyncio.create_task(world.internal.ensure(OFFSETS_TOPIC))
     await asyncio.sleep(0)

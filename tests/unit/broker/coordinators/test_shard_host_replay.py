@@ -44,7 +44,7 @@ async def test_superseded_records_are_left_out_as_compaction_does(log):
     assert await replayed(log) == [(b"a", b"2", -1), (b"c", b"1", -1), (b"b", b"3", -1)]
 
 
-async def test_transactions_keep_their_place_among_the_others(log):
+async def test_transactional_records_are_replayed_in_log_order(log):
     """A commit outside of transactions and one inside: the later record wins, not the marker."""
     put(log, (b"k", b"before"))
     options = {"producer_id": 7, "producer_epoch": 0, "transactional": True}

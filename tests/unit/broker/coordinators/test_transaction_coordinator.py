@@ -107,7 +107,7 @@ def test_whole_life(world):
     assert state(world) == "CompleteCommit"
 
 
-def test_marker_is_asked_for_again(world):
+def test_a_failed_marker_is_sent_again(world):
     init(world), add(world), end(world, commit=False)
     world.loop.turn()
     world.markers.sends[0][1]({TOPIC_PARTITION: ErrorCode.NOT_LEADER_OR_FOLLOWER}, frozenset())
@@ -148,7 +148,7 @@ def test_a_coordinator_that_resigned_sends_no_markers(world):
     assert world.markers.sends == []
 
 
-def test_failed_append_is_told_and_undone(world):
+def test_a_failed_append_is_reported_and_undone(world):
     init(world)
     world.partition.fail_next = ErrorCode.NOT_ENOUGH_REPLICAS
     assert add(world).error is ErrorCode.COORDINATOR_NOT_AVAILABLE
@@ -172,7 +172,7 @@ def test_silent_transaction_is_aborted_by_the_timer(world):
     assert world.markers.sends[0][0].producer_epoch == 1
 
 
-def test_resigning_tells_those_who_wait():
+def test_resigning_completes_pending_requests_with_an_error():
     world = make(alone=False)
     recorded = init(world)
     world.driver.resign()

@@ -47,7 +47,7 @@ def refusal(verifications, attempt, token):
     return caught.value.code
 
 
-def test_first_batch_is_asked_about(verifications, producers):
+def test_the_first_batch_is_verified_with_the_coordinator(verifications, producers):
     token = verifications.begin(ATTEMPT)
     assert token is not None
     verifications.check_append(ATTEMPT, token)
@@ -150,7 +150,7 @@ def answers_of(clock, coordinator):
     return answers
 
 
-def test_the_coordinator_is_asked_again_while_it_completes_the_transaction_before(clock):
+def test_the_request_is_repeated_while_the_previous_transaction_completes(clock):
     began_ms = clock.monotonic_ms()
     coordinator = Coordinator(clock, busy=2)
     assert answers_of(clock, coordinator) == [{TOPIC_PARTITION: ErrorCode.NONE}]

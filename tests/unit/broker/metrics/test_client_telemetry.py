@@ -148,7 +148,7 @@ def subscriptions(**resources):
     return ClientTelemetry(Registry(), VirtualClock(), 60_000, 10_000, lambda: parsed)
 
 
-def test_resources_decide_who_pushes_what():
+def test_subscriptions_select_clients_and_metrics():
     telemetry = subscriptions(
         orders={"metrics": "org.apache.kafka.producer", "match": "client_id=orders-.*"},
         java={

@@ -122,7 +122,7 @@ async def test_the_trend_gives_the_time_to_catch_up():
     assert lag.groups["g"].catch_up_seconds == 10
 
 
-async def test_the_leader_is_asked_about_a_partition_without_a_local_replica():
+async def test_offsets_of_a_partition_without_a_local_replica_come_from_the_leader():
     leaders = FakeLeaders({ORDERS: LogBounds(5, 50)})
     commits = {("g", ORDERS): 20, ("done", ORDERS): 50, ("expired", ORDERS): 0}
     lag = monitor(commits, {}, VirtualClock(now_ms=60_000), leaders)

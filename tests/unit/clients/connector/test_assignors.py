@@ -59,7 +59,7 @@ def test_range_of_four_streams_over_six_partitions():
     assert threads == ["C1-0", "C1-0", "C1-1", "C1-1", "C2-0", "C2-1"]
 
 
-def test_range_goes_topic_by_topic_and_knows_who_subscribed():
+def test_range_divides_each_topic_among_its_subscribers():
     found = range_assignor(context({"C1": {"a": 1, "b": 1}, "C2": {"b": 1}}, {"a": 2, "b": 2}))
     assert shown(found) == {"a-0": "C1-0", "a-1": "C1-0", "b-0": "C1-0", "b-1": "C2-0"}
 

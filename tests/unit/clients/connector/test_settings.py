@@ -32,7 +32,7 @@ def test_old_and_new_names_of_a_reset(name, reset):
     assert parse(auto_offset_reset=name).fetch.reset == reset
 
 
-def test_offsets_in_kafka_are_committed_twice_unless_told():
+def test_offsets_in_kafka_use_dual_commit_by_default():
     assert parse(offsets_storage="kafka").offsets.dual_commit
     assert not parse(offsets_storage="kafka", dual_commit_enabled=False).offsets.dual_commit
 

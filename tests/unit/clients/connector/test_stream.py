@@ -116,7 +116,7 @@ def test_a_failure_is_raised_once_and_can_be_taken_back(stream, queue):
         next(stream)
 
 
-def test_room_is_told_when_a_full_queue_has_it_again(info):
+def test_a_full_queue_signals_when_it_has_room_again(info):
     told = []
     queue = ChunkQueue(2, lambda: told.append(len(queue)))
     for _ in range(3):

@@ -110,7 +110,7 @@ def test_a_topic_that_is_forbidden_is_named():
     assert "'orders'" in str(metadata.refusal(["another", "orders"]))
 
 
-def test_a_complete_answer_drops_topics_it_does_not_name():
+def test_a_complete_response_drops_topics_that_it_does_not_name():
     metadata = ClusterMetadata()
     metadata.apply(response(leader=1, epoch=3))
     others = response(leader=1, epoch=0)

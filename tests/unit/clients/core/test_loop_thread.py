@@ -33,7 +33,7 @@ async def nothing():
     return "done"
 
 
-def test_a_call_that_the_end_breaks_off_is_told_so(thread):
+def test_a_call_that_close_interrupts_raises(thread):
     told = []
     begun = threading.Event()
 
@@ -49,7 +49,7 @@ def test_a_call_that_the_end_breaks_off_is_told_so(thread):
     assert isinstance(told[0], ClosedError)
 
 
-def test_a_call_after_the_end_is_told_so(thread):
+def test_a_call_after_close_raises(thread):
     thread.close()
     with pytest.raises(ClosedError):
         thread.call(nothing())

@@ -100,7 +100,7 @@ async def test_new_topics_of_callers_that_wait_are_fetched_together(keeper, brok
     assert broker.asked[1:] == [(["b"], True), (["c", "d", "e"], True)]
 
 
-async def test_all_topics_are_asked_for_without_creating_any(keeper, broker):
+async def test_a_request_for_all_topics_creates_none(keeper, broker):
     keeper.interests = None
     await keeper.refresh({"a"})
     keeper.interests, keeper.auto_create = set(), False
@@ -119,7 +119,7 @@ async def test_one_request_at_a_time(keeper, broker):
     assert broker.asked[-1] == (["a", "b"], True)
 
 
-async def test_a_caller_who_goes_away_does_not_take_the_request_along(keeper, broker):
+async def test_a_cancelled_caller_does_not_cancel_the_request(keeper, broker):
     broker.released.clear()
     gone = asyncio.create_task(keeper.refresh({"a"}))
     while not broker.asked:
@@ -132,7 +132,7 @@ async def test_a_caller_who_goes_away_does_not_take_the_request_along(keeper, br
     assert keeper.refreshed_at_s > 0
 
 
-async def test_a_broker_that_knows_no_brokers_is_no_answer(keeper, broker):
+async def test_a_response_without_brokers_is_an_error(keeper, broker):
     broker.brokers = []
     with pytest.raises(UnavailableError, match="h:1 has no metadata of the brokers yet"):
         await keeper.refresh()

@@ -51,7 +51,7 @@ async def test_an_open_connection_goes_before_the_order(pool):
     assert pool.tried == []
 
 
-async def test_the_next_one_is_tried_and_at_last_every_reason_told(pool):
+async def test_the_next_broker_is_tried_and_the_error_has_every_reason(pool):
     pool.failures[Address("boot", 1)] = UnavailableError("boot:1 is asleep")
     assert await any_broker(pool).connection() == "connection to boot:2"
     pool.failures[Address("boot", 2)] = UnavailableError("boot:2 is full")

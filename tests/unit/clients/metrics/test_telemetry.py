@@ -152,7 +152,7 @@ async def test_a_broker_without_the_api_starts_no_task(splits):
     assert broker.asked == broker.pushed == []
 
 
-async def test_an_unknown_subscription_is_asked_for_again(splits):
+async def test_an_unknown_subscription_is_requested_again(splits):
     broker = Broker(errors=[ErrorCode.UNKNOWN_SUBSCRIPTION_ID])
     push = push_of(broker, splits)
     push.connected(broker)

@@ -138,7 +138,7 @@ def test_follower_with_changed_subscription_rebalances():
     assert driver.state() == "PreparingRebalance"
 
 
-def test_repeated_join_answers_the_earlier_one():
+def test_a_repeated_join_completes_the_earlier_one():
     """A retry on another connection must not leave the first one hanging."""
     driver = GroupDriver()
     leader, _ = driver.stable_group(2)
@@ -191,7 +191,7 @@ def test_pending_members_count_by_their_ids():
     assert codes[-1] is E.GROUP_MAX_SIZE_REACHED
 
 
-def test_group_over_a_lowered_size_loses_who_comes_last():
+def test_a_group_above_a_lowered_size_loses_the_members_that_rejoin_last():
     driver = GroupDriver()
     ids = driver.stable_group(3)
     driver.config = GroupConfig(initial_rebalance_delay_ms=0, max_size=2)

@@ -87,7 +87,7 @@ def test_pending_member_leaves():
     assert not driver.timers
 
 
-def test_parked_join_of_a_leaving_member_is_answered():
+def test_the_parked_join_of_a_leaving_member_gets_a_reply():
     driver = GroupDriver()
     leader, _ = driver.stable_group(2)
     rejoin = driver.join(leader)
@@ -127,7 +127,7 @@ def test_describe_shows_assignments_of_a_stable_group_only():
     assert described.members[0].assignment == described.members[0].metadata == b""
 
 
-def test_unload_answers_every_parked_request():
+def test_unload_completes_every_parked_request():
     driver = GroupDriver()
     leader, _ = driver.stable_group(2)
     rejoin = driver.join(leader)

@@ -86,7 +86,7 @@ def test_protocol_must_be_the_groups(given):
     assert driver.sync(leader, 1, **given).code is E.INCONSISTENT_GROUP_PROTOCOL
 
 
-def test_repeated_sync_answers_the_earlier_one():
+def test_a_repeated_sync_completes_the_earlier_one():
     driver = GroupDriver()
     _, b, _ = completing(driver)
     first, second = driver.sync(b, 1), driver.sync(b, 1)
@@ -99,7 +99,7 @@ def test_unknown_group():
     assert GroupDriver().sync("x", 1, group="").code is E.INVALID_GROUP_ID
 
 
-def test_member_that_leaves_with_a_parked_sync_gets_an_answer():
+def test_a_member_that_leaves_with_a_parked_sync_gets_a_reply():
     driver = GroupDriver()
     _, b, _ = completing(driver)
     waiting = driver.sync(b, 1)

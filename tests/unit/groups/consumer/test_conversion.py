@@ -91,7 +91,7 @@ def test_offsets_survive_upgrade_and_reload():
         assert driver.committed().offset == 17
 
 
-def test_upgrade_answers_parked_joins():
+def test_upgrade_completes_parked_joins():
     driver = GroupDriver()
     leader, _ = classic_group(driver)
     parked = driver.join(leader, protocols=consumer_protocols("t"))
@@ -286,7 +286,7 @@ def test_classic_member_that_does_not_rejoin_is_removed():
     assert driver.heartbeat("old", 2).code is E.UNKNOWN_MEMBER_ID
 
 
-def test_classic_member_is_told_to_rejoin_at_sync_too():
+def test_a_classic_member_gets_rebalance_in_progress_at_sync_too():
     driver = GroupDriver()
     mixed(driver)
     driver.consumer_heartbeat("third")

@@ -59,7 +59,7 @@ def test_steady_heartbeats_write_nothing():
     assert driver.appends == appends
 
 
-def test_full_request_is_told_the_assignment_again():
+def test_a_full_request_gets_the_assignment_again():
     driver = GroupDriver()
     a, _ = two_members(driver)
     reply = driver.consumer_heartbeat(
@@ -68,7 +68,7 @@ def test_full_request_is_told_the_assignment_again():
     assert owned_of(reply) == a
 
 
-def test_lost_answer_is_retried_with_the_previous_epoch():
+def test_a_first_heartbeat_may_be_repeated_after_a_lost_response():
     driver = GroupDriver()
     driver.consumer_heartbeat("a")
     again = driver.consumer_heartbeat("a").reply
@@ -310,7 +310,7 @@ def test_static_member_returns_to_its_partitions():
     assert driver.shard.describe_consumer_group("g").group_epoch == epoch
 
 
-def test_static_member_that_has_not_left_keeps_its_place():
+def test_a_static_member_that_has_not_left_keeps_its_membership():
     driver = GroupDriver()
     driver.consumer_heartbeat("a", instance_id="i")
     answer = driver.consumer_heartbeat("a2", instance_id="i")
