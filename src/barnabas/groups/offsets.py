@@ -122,7 +122,7 @@ def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
     if isinstance(group, ClassicGroup):
         _check_classic_member(group, request, transactional=True)
         return
-    # Clients before KIP-447 send neither a member id nor a generation.
+    # Producers before KIP-447, and those that pass only a group id, send no member and generation.
     if request.generation_id < 0 and not request.member_id:
         return
     try:

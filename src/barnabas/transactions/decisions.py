@@ -105,7 +105,7 @@ def decide_init(
     bump was lost.
     """
     expected = request.producer_id != NO_PRODUCER_ID
-    # Before the state: an outdated producer must be fenced, not told to retry.
+    # Checked before the state: an outdated producer must be fenced, not asked to retry.
     if expected and not _knows_producer_id(current, request):
         return FENCED
     # The markers carry the current epoch. With a higher epoch assigned before all of them are
@@ -237,7 +237,8 @@ def decide_end(
     """Returns the decision for EndTxn.
 
     `request.transaction_version` is already limited to the version that the broker serves. The
-    codes by state; "same" and "other" compare the result of the request with the stored one:
+    codes by state; "same" and "other" compare the result of the request with the stored one. 48 is
+    INVALID_TXN_STATE, 51 CONCURRENT_TRANSACTIONS, 90 PRODUCER_FENCED.
 
     ============ ============================= ==============================
     State        current epoch                 previous epoch (version 2)
@@ -274,6 +275,7 @@ def decide_end(
 
 
 def _unguarded(current: Transition, guards: TransactionGuards) -> bool:
+    # Kafka's former behaviour, which only tests turn on (KAFKA-17754).
     return current.state is TransactionState.ONGOING and not guards.end_txn_bound_to_epoch
 
 

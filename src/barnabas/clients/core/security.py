@@ -69,7 +69,10 @@ def login_of(values: ConfigValues) -> SaslLogin | None:
 
 
 async def login_wanted(address: Address, options: ConnectionOptions) -> AuthenticationError | None:
-    """Returns the error to raise instead of a lost connection; None if there is another cause."""
+    """Returns the error for a listener that needs SASL, which closed a connection without it.
+
+    None if the listener does not need SASL, so the connection was lost for another reason.
+    """
     try:
         connection = await ClientConnection.open(address, options)
     except BarnabasError:

@@ -260,7 +260,7 @@ class Search:
 
 
 def search_ranges(bounds: Sequence[PartitionBounds], query: SearchQuery) -> list[PartitionBounds]:
-    """Returns the offsets of each partition that the query's offsets leave."""
+    """Returns the ranges to search: the bounds, limited to the offsets of the query."""
     found = []
     for item in bounds:
         start = max(item.start, query.from_offset or 0)

@@ -103,7 +103,7 @@ def derived(statement: CreateAs, plan: StreamingPlan, schema: Schema) -> Relatio
 
 
 def _keys_in_value(plan: StreamingPlan, kept: bool) -> bool:
-    """Returns whether the key is also in the value: of windows always, else as in the source."""
+    """Returns whether the value contains the key: with a window always, else as in the source."""
     if plan.window is not None:
         return True
     return kept and bool(plan.key) and plan.sources[0].keys_in_value
