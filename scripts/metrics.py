@@ -43,6 +43,12 @@ A broker is ready when it has started, is registered, is not shutting down, and 
 in sync. It stops being ready when a shutdown begins, before its leaderships move to other brokers;
 `/healthz` stays 200 until the process ends.
 
+A log directory that is full or offline appears under `warnings` in `/readyz` and `/status`, and the
+broker stays ready as long as one directory is online: consumers can read, and the tools that free
+space (`barnabas records delete`, `topics delete`, a shorter `retention.ms`) need to connect. The
+alerts `LogDirectoryFull` and `LogDirectoryOffline` report both; a follower with a full disk falls
+out of sync and is not ready.
+
 The endpoint has no authentication: it listens on 127.0.0.1 unless `http.listener` gives another
 address, which only your monitoring network should reach.
 
