@@ -72,7 +72,7 @@ def test_the_list_of_topics_has_rates_groups_and_lag(browser, shop):
         row = next((line for line in lines if line.startswith("orders")), "")
         return len(row.split()) > 6 and row.split()[6] not in ("-", "0")
 
-    browser.wait(has_lag, SAMPLES_S)
+    browser.wait(has_lag, SAMPLES_S, every=1)
     browser.picture("topics")
 
 
@@ -81,6 +81,6 @@ def test_the_page_of_a_topic_with_groups(browser, shop):
         browser.open("/topics/orders")
         return "billing: lag" in browser.text
 
-    browser.wait(groups_shown, SAMPLES_S)
+    browser.wait(groups_shown, SAMPLES_S, every=1)
     browser.wait(lambda: browser.driver.find_elements("css selector", "main canvas"))
     browser.picture("topic")

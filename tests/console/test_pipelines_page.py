@@ -96,13 +96,17 @@ def test_the_query_is_a_group_of_type_spark(browser, pipeline):
     browser.picture("groups-spark")
 
 
-def test_dead_letters_of_the_pipeline_are_shown(browser, pipeline):
-    def shown():
-        browser.open(f"/dead-letters?topic={NAME}-in.dlq")
-        return "no json" in browser.text
+def test_dead_letters_of_the_pipeline_are_shown(browser, admin, broker, pipeline):
+    topic = f"{NAME}-in.dlq"
+
+    def written():
+        assert pipeline.poll() is None
+        names = {listing.name for listing in admin.list_topics()}
+        return topic in names and broker.records(topic, read_committed=True)
 
     # The pipeline creates the topic with its first dead letter.
-    browser.wait(shown, SPARK_S)
+    browser.wait(written, SPARK_S, every=0.5)
+    browser.open(f"/dead-letters?topic={topic}")
     browser.shows("no json")
     browser.picture("dead-letters-pipeline")
 

@@ -22,8 +22,12 @@ class Browser:
         self.driver = driver
         self.base_url = base_url
 
-    def wait(self, condition, seconds=WAIT_S):
-        """Returns the first true result of `condition`, also if the page is replaced meanwhile."""
+    def wait(self, condition, seconds=WAIT_S, every=0.05):
+        """Returns the first true result of `condition`, also if the page is replaced meanwhile.
+
+        A condition that loads a page is evaluated once a second (`every`): a page takes the browser
+        and the console seconds of CPU time, which the awaited process needs.
+        """
         from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.ui import WebDriverWait
 
@@ -35,7 +39,7 @@ class Browser:
                     return None
                 raise
 
-        return WebDriverWait(self.driver, seconds, poll_frequency=0.05).until(attempt)
+        return WebDriverWait(self.driver, seconds, poll_frequency=every).until(attempt)
 
     def open(self, path):
         """Opens a page and waits until its contents are there."""
