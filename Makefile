@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Modules are compiled to bytecode when they are imported: most of the installed ones never are.
+PIP = $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 OLD_CLIENT := .venv-librdkafka-2.0
 COMPILED := $(shell find src -name '*.pyx' -o -name '_*_hot.py')
 # More than the two cores of CI: the tests of clusters, groups and Spark mostly wait.
@@ -18,9 +20,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(VENV)/.installed $(OLD_CLIENT)/.installed
 
+# Compiles the extensions and downloads the packages at the same time.
 $(VENV)/.installed: pyproject.toml setup.py $(COMPILED)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(PIP) --no-deps --editable . & compiled=$$!; \
+	$(PYTHON) scripts/requirements.py dev | $(PIP) --requirement /dev/stdin && wait $$compiled
 	touch $@
 
 # An old librdkafka, for the tests: clients that are years behind must keep working.
