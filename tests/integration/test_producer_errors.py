@@ -4,10 +4,12 @@ import logging
 
 import pytest
 from support.clients.mock_cluster import LIBRARY, mock_cluster
+from support.cluster.workload import wait_until
 
 from barnabas import BrokerError, DeadlineError, ErrorCode, Producer
 from barnabas.aio import Producer as AioProducer
-from barnabas.model.errors import BarnabasError, LocalError
+from barnabas.clients.producer.sender import Sender
+from barnabas.model.errors import BarnabasError, LocalError, UnavailableError
 
 pytestmark = pytest.mark.integration
 PRODUCE = 0
@@ -267,3 +269,30 @@ async def test_a_failed_asyncio_record_without_a_reader_is_logged(broker, topic_
         async with AioProducer(_failing_config(broker)) as producer:
             await producer.send(topic_name, b"v" * 2000, partition=0)
     assert f"partition {topic_name}-0: 1 record was not delivered" in caplog.text
+
+
+def test_a_batch_without_a_response_is_stored_once_when_another_batch_fails(
+    broker, topic_name, monkeypatch
+):
+    """A failed batch starts a new producer epoch, in which a retry would not be recognized."""
+    broker.topic(topic_name, partitions=2, config={"max.message.bytes": 2000})
+    responses = []
+    on_response = Sender._on_response
+
+    def lose_first(sender, node_id, batches, sent_s, response, error):
+        responses.append(response)
+        if len(responses) == 1:
+            response, error = None, UnavailableError("the response is lost")
+        on_response(sender, node_id, batches, sent_s, response, error)
+
+    monkeypatch.setattr(Sender, "_on_response", lose_first)
+    config = {"bootstrap.servers": broker.bootstrap_servers, "retry.backoff.ms": 500}
+    with Producer(config) as producer:
+        kept = producer.send(topic_name, b"kept", partition=0)
+        wait_until(lambda: responses, what="the first response")
+        rejected = producer.send(topic_name, b"v" * 5000, partition=1)
+        assert rejected.exception(60).code is ErrorCode.MESSAGE_TOO_LARGE
+        assert not kept.done()
+        assert kept.result(60).offset == 0
+        assert producer.send(topic_name, b"later", partition=0).result(60).offset == 1
+    assert [record.value for record in broker.records(topic_name)] == [b"kept", b"later"]

@@ -12,7 +12,7 @@ cdef class RecordAppender:
     cdef Py_ssize_t _largest
     cdef int _next_delta
     cdef bint _based
-    cdef bint _taken
+    cdef bint _closed
     cdef long long _base_timestamp
     cdef long long _max_timestamp
 

@@ -133,7 +133,7 @@ class RecordAppender:
         self._count = 0
         self._largest = 0
         self._next_delta = 0
-        self._taken = False
+        self._closed = False
         self._based = base_timestamp is not None
         self._base_timestamp = -1 if base_timestamp is None else base_timestamp
         self._max_timestamp = -1
@@ -200,12 +200,12 @@ class RecordAppender:
         """Appends a record; returns -1 without effect if the batch would exceed `limit` bytes.
 
         The first record is always appended: a record larger than the limit has its own batch.
-        Nothing is appended after `take()`. Another thread may call that while headers are encoded,
-        because a garbage collection can let other threads run. The headers are those that the
-        application gave to `send()`, so their values may be text.
+        Nothing is appended after `close()` or `take()`. Another thread may call them while headers
+        are encoded, because a garbage collection can let other threads run. The headers are those
+        that the application gave to `send()`, so their values may be text.
         """
         plain = _encode_headers(headers, True) if headers else None
-        if self._taken:
+        if self._closed:
             return -1
         if self._count == 0:
             limit = _MAX_RECORD
@@ -224,7 +224,7 @@ class RecordAppender:
 
         `timestamp_ms` is the timestamp of rows that have none.
         """
-        if self._taken:
+        if self._closed:
             return 0
         if limit > self._capacity:
             self._grow(limit)
@@ -252,11 +252,15 @@ class RecordAppender:
         body = self._body_size(timestamp_ms, _as_bytes(key), _as_bytes(value), plain)
         return self._size + _varint_size(body) + body
 
+    def close(self) -> None:
+        """Rejects all records of `try_append` and `try_append_rows` from now on."""
+        self._closed = True
+
     def take(self) -> bytearray:
         """Returns 61 empty bytes for the header and then the records; ends the use of the
         appender.
         """
-        self._taken = True
+        self._closed = True
         array = self._array
         del array[self._size :]
         self._array = bytearray()

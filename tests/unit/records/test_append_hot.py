@@ -47,6 +47,14 @@ def test_try_append_declines_past_the_limit(appender):
     assert appender.try_append(0, None, b"x", (), size + 8) == 1
 
 
+def test_a_closed_appender_keeps_its_records_and_takes_no_more(appender):
+    assert appender.try_append(1000, None, b"a", (), 1000) == 0
+    appender.close()
+    assert appender.try_append(1000, None, b"b", (), 1000) == -1
+    assert appender.count == 1
+    assert appender.take()[HEADER_SIZE:].endswith(b"a\x00")
+
+
 def test_a_batch_that_was_taken_takes_no_more(appender):
     appender.append(1, None, b"a")
     taken = bytes(appender.take())

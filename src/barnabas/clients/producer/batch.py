@@ -215,6 +215,9 @@ def run_callback(callback: BatchCallback) -> None:
 def build(batch: ProducerBatch, builder: BatchBuilder) -> None:
     """Encodes the records into `payload`; sets `count` and `unpacked_bytes`."""
     builder.appender = batch.appender
+    # First: a thread that encodes headers may still be about to append, and its record would be
+    # in the payload but not in the count.
+    batch.appender.close()
     batch.count = batch.appender.count
     batch.unpacked_bytes = batch.appender.size
     batch.payload = builder.build_unsealed()

@@ -135,6 +135,8 @@ class BatchResults:
             case BatchAction.STORED:
                 self.stored(batch, response.base_offset, response.log_append_time_ms)
             case BatchAction.RETRY:
+                if code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+                    self._identity.out_of_order(batch, self._accumulator.incomplete())
                 self._retry_later(batch, _broker_error(batch, code, response))
             case BatchAction.SPLIT:
                 self._split(batch)

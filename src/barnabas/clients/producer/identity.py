@@ -3,9 +3,12 @@
 A broker accepts the batches of one partition and producer epoch only in the order of their
 sequences and remembers the last five, so a retry is never stored twice. A batch that failed leaves
 a gap in the sequences: the producer increments its epoch, and the partition's sequences begin at 0
-again when no batch of the old epoch is in flight there (KIP-360).
+again when no batch of the old epoch is left there (KIP-360). A batch that was sent keeps its epoch
+and sequence for every retry, because the broker may have stored it: with another sequence it would
+be stored twice. It gets a sequence of the new epoch only if the broker rejects it as out of order.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from barnabas.clients.producer.batch import SEQUENCES, ProducerBatch
@@ -82,9 +85,13 @@ class ProducerIdentity:
         return all(batch.base_sequence in kept for batch in state.in_flight)
 
     def sending(self, batch: ProducerBatch) -> None:
-        """Assigns a sequence, unless the batch has one of this epoch, and marks it as in flight."""
+        """Assigns a sequence, unless the batch has one, and marks it as in flight.
+
+        Retries precede new batches of their partition, so a batch without a sequence means that
+        none with a sequence of the old epoch is left.
+        """
         state = self._partitions.get(batch.partition)
-        if state is None or (self._stale(state) and not state.in_flight):
+        if state is None or self._may_begin_epoch(state, batch):
             state = PartitionSequences(self.producer_id, self.producer_epoch)
             self._partitions[batch.partition] = state
         if self.idempotent and not self._numbered(batch, state):
@@ -100,6 +107,26 @@ class ProducerIdentity:
         state = self._partitions.get(batch.partition)
         if state is not None and batch in state.in_flight:
             state.in_flight.remove(batch)
+
+    def out_of_order(self, batch: ProducerBatch, queued: Iterable[ProducerBatch]) -> None:
+        """Takes back the sequences of an earlier epoch that the broker can never accept.
+
+        A batch of that epoch failed before this one and left a gap. So the broker has stored
+        neither this batch nor a later one of the partition, and they get sequences of the current
+        epoch. While an earlier batch is in flight or queued, it may still close the gap.
+        """
+        state = self._partitions.get(batch.partition)
+        if state is None or not self._stale(state) or state.in_flight:
+            return
+        others = [
+            other
+            for other in queued
+            if other.partition == batch.partition and self._numbered(other, state)
+        ]
+        if any(other.base_sequence < batch.base_sequence for other in others):
+            return
+        for other in (batch, *others):
+            other.base_sequence = NO_SEQUENCE
 
     def stored(self, batch: ProducerBatch) -> None:
         """Notes that the broker stored the batch, so more batches may be in flight."""
@@ -140,13 +167,14 @@ class ProducerIdentity:
     def is_next(self, batch: ProducerBatch, queued: list[ProducerBatch]) -> bool:
         """Whether no earlier batch is in flight or queued for a retry.
 
-        A batch of an earlier epoch was sent after a batch that failed. The broker rejected it
-        because of the missing sequence; it is sent again in the current epoch.
+        A batch of an earlier epoch was sent after a batch that failed. If the broker rejects it
+        because of the missing sequence, it is sent again in the current epoch.
         """
         if (batch.producer_id, batch.producer_epoch) != (self.producer_id, self.producer_epoch):
             return False
         waiting = any(
             other is not batch
+            and other.partition == batch.partition
             and other.has_sequence
             and other.base_sequence < batch.base_sequence
             and other.producer_epoch == batch.producer_epoch
@@ -166,6 +194,9 @@ class ProducerIdentity:
             return False
         self.producer_epoch += 1
         return True
+
+    def _may_begin_epoch(self, state: PartitionSequences, batch: ProducerBatch) -> bool:
+        return self._stale(state) and not state.in_flight and not self._numbered(batch, state)
 
     def _stale(self, state: PartitionSequences) -> bool:
         mine = (self.producer_id, self.producer_epoch)

@@ -13,11 +13,13 @@ from barnabas.clients.producer.batch_results import (
     action_for,
     builder_of,
 )
+from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import crc_ok, parse_header
 from barnabas.records.reader import iter_raw
+from barnabas.wire.messages.produce import PartitionProduceResponse
 
 
 def batch(count=4):
@@ -123,3 +125,27 @@ def test_delayed_records_are_logged_with_the_cause_and_not_at_every_try(settings
         "records for t-0 are not delivered after 5 s: KAFKA_STORAGE_ERROR: t-0: the disk is full;"
         " the producer keeps trying until delivery.timeout.ms"
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "epoch"),
+    [
+        (ErrorCode.NOT_LEADER_OR_FOLLOWER, 0),
+        (ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, 0),
+        (ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 1),
+    ],
+)
+def test_only_a_batch_that_is_out_of_order_moves_to_the_new_epoch(settings_of, clock, code, epoch):
+    """After the failure of another batch; with every other error the broker may have stored it."""
+    identity = ProducerIdentity(idempotent=True, max_in_flight=5)
+    identity.adopt(77, 0)
+    accumulator = Mock(incomplete=lambda: [sent])
+    results = BatchResults(settings_of(), accumulator, identity, clock, Mock())
+    sent = batch()
+    identity.sending(sent)
+    identity.bump_epoch()
+    identity.on_response(sent)
+    results.apply_response(sent, PartitionProduceResponse(0, code, -1, -1, -1))
+    accumulator.requeue.assert_called_once_with(sent)
+    identity.sending(sent)
+    assert (sent.producer_epoch, sent.base_sequence) == (epoch, 0)

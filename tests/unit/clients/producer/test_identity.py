@@ -84,9 +84,65 @@ def test_after_a_bump_the_old_epoch_drains_before_the_new_begins(identity):
     assert identity.bump_epoch()
     assert not identity.may_send(ONE)
     identity.on_response(behind)
+    identity.out_of_order(behind, [behind])
     assert identity.may_send(ONE)
     identity.sending(behind)
     assert numbers(behind) == (77, 1, 0)
+
+
+def test_after_a_bump_a_batch_that_may_be_stored_keeps_its_sequence(identity):
+    """The broker recognizes the retry. The next batch begins the new epoch."""
+    greet(identity)
+    lost, fresh = batch(3), batch(2)
+    identity.sending(lost)
+    before = numbers(lost)
+    identity.on_response(lost)
+    identity.bump_epoch()
+    identity.sending(lost)
+    assert numbers(lost) == before
+    assert not identity.may_send(ONE)
+    identity.on_response(lost)
+    identity.stored(lost)
+    identity.sending(fresh)
+    assert numbers(fresh) == (77, 1, 0)
+
+
+def test_batches_after_a_gap_get_new_sequences_together(identity):
+    """The broker accepts no later batch of the old epoch, and none after the first of the new."""
+    greet(identity)
+    failed, second, third, other = batch(), batch(), batch(), batch(topic_partition=TWO)
+    for item in (failed, second, third, other):
+        identity.sending(item)
+        identity.on_response(item)
+    identity.bump_epoch()
+    identity.out_of_order(third, [second, third, other])
+    assert numbers(third) == (77, 0, 6)  # the second one may still close the gap
+    identity.out_of_order(second, [second, third, other])
+    for item in (second, third, other):
+        identity.sending(item)
+    assert [numbers(item) for item in (second, third)] == [(77, 1, 0), (77, 1, 3)]
+    assert numbers(other) == (77, 0, 0)
+
+
+def test_a_rejection_while_others_are_in_flight_changes_no_sequence(identity):
+    greet(identity)
+    first, second = batch(), batch()
+    identity.sending(first)
+    identity.sending(second)
+    identity.bump_epoch()
+    identity.on_response(second)
+    identity.out_of_order(second, [first, second])
+    assert numbers(second) == (77, 0, 3)
+
+
+def test_batches_of_other_partitions_do_not_count_as_earlier(identity):
+    greet(identity)
+    first, other = batch(), batch(topic_partition=TWO)
+    identity.sending(batch())
+    identity.sending(other)
+    identity.sending(first)
+    identity._partitions[ONE].in_flight.clear()
+    assert identity.is_next(first, [first, other])
 
 
 def test_a_batch_is_next_when_nothing_earlier_is_open(identity):
@@ -129,6 +185,7 @@ def test_batches_in_flight_behind_a_failed_batch_are_sent_again(identity):
     identity.bump_epoch()
     identity.on_response(behind)
     assert not identity.is_next(behind, [behind])
+    identity.out_of_order(behind, [behind])
     identity.sending(behind)
     assert numbers(behind) == (77, 1, 0)
     assert identity.is_next(behind, [behind])
