@@ -15,6 +15,11 @@ try:
 except ImportError:
     from barnabas.model import _cython_shim as cython
 
+if cython.compiled:
+    from cython.cimports.cpython.array import array as CountArray
+else:
+    CountArray = array
+
 COMPILED: bool = cython.compiled
 
 QUANTILES = (0.5, 0.75, 0.95, 0.98, 0.99, 0.999)
@@ -61,7 +66,7 @@ class Histogram:
         self._recent = 0
         self._carried = 0
         """The sum of values, without `_recent`; a C number would overflow."""
-        self._past: list[tuple[int, int, list[int]]] = []
+        self._past: list[tuple[int, int, array[int]]] = []
 
     def record(self, value: cython.longlong) -> None:
         """Adds a value of 0 or more; the caller chooses the unit."""
@@ -94,8 +99,10 @@ class Histogram:
         self.largest = max(part.largest for part in parts)
         self._recent = 0
         self._carried = sum(part.total for part in parts)
-        counts = [part.counts() for part in parts]
-        self._counts = array("q", map(sum, zip(*counts, strict=True)))
+        self._counts = array("q", bytes(8 * _BUCKETS))
+        part: Histogram
+        for part in parts:
+            _add(self._counts, part._counts)
 
     def counts(self) -> list[int]:
         """Returns the number of values in each bucket."""
@@ -115,7 +122,8 @@ class Histogram:
         count = self.count - before_count
         if count <= 0:
             return [0.0] * len(wanted)
-        return _quantiles(_difference(self.counts(), before), count, wanted)
+        found: list[float] = _quantiles(self._counts, before, count, wanted)
+        return found
 
     @property
     def total(self) -> int:
@@ -127,16 +135,16 @@ class Histogram:
         """Returns the mean of all values."""
         return self.total / self.count if self.count else 0.0
 
-    def _reading_before(self, now_ms: int, window_ms: int) -> tuple[int, list[int] | None]:
+    def _reading_before(self, now_ms: int, window_ms: int) -> tuple[int, array[int] | None]:
         """Returns the reading of a window ago, if any, and keeps the current one."""
         past = self._past
         while len(past) > 1 and past[1][0] <= now_ms - window_ms:
             past.pop(0)
-        before: tuple[int, list[int] | None] = (0, None)
+        before: tuple[int, array[int] | None] = (0, None)
         if past and past[0][0] <= now_ms - window_ms:
             before = (past[0][1], past[0][2])
         if not past or now_ms - past[-1][0] >= window_ms // _READINGS:
-            past.append((now_ms, self.count, list(self._counts)))
+            past.append((now_ms, self.count, array("q", self._counts)))
         return before
 
 
@@ -173,22 +181,41 @@ class RequestHistograms:
         self._total.record(local_ns)
 
 
-def _difference(counts: list[int], before: list[int] | None) -> list[int]:
-    if before is None:
-        return counts
-    return [now - then for now, then in zip(counts, before, strict=True)]
+@cython.cfunc
+def _add(counts: CountArray, more: CountArray) -> None:
+    index: cython.Py_ssize_t
+    for index in range(len(counts)):
+        if cython.compiled:
+            counts.data.as_longlongs[index] += more.data.as_longlongs[index]
+        else:
+            counts[index] += more[index]
 
 
-def _quantiles(counts: list[int], count: int, wanted: Sequence[float]) -> list[float]:
-    """Returns the middle of the bucket of each quantile."""
-    found: list[float] = []
-    seen = 0
-    for index, number in enumerate(counts):
+@cython.cfunc
+def _quantiles(
+    counts: CountArray, before: CountArray | None, total: cython.longlong, wanted: Sequence[float]
+) -> list:
+    """Returns the middle of the bucket of each quantile of the values since `before`."""
+    found: list = []
+    limit: cython.double = wanted[0] * total
+    seen: cython.longlong = 0
+    number: cython.longlong
+    index: cython.Py_ssize_t
+    for index in range(len(counts)):
+        if cython.compiled:
+            number = counts.data.as_longlongs[index]
+            if before is not None:
+                number -= before.data.as_longlongs[index]
+        else:
+            number = counts[index] - (0 if before is None else before[index])
+        if number == 0:
+            continue
         seen += number
-        while number and len(found) < len(wanted) and seen >= wanted[len(found)] * count:
+        while seen >= limit:
             found.append(float(_middle(index)))
-        if len(found) == len(wanted):
-            break
+            if len(found) == len(wanted):
+                return found
+            limit = wanted[len(found)] * total
     return found
 
 
