@@ -74,9 +74,7 @@ def chromium():
 def browser(chromium, console):
     """The browser at the session's console; fails the test if a page logged an error."""
     page = Browser(chromium, console.url)
-    # The page of the test before may belong to a console that is no longer there.
-    chromium.get("about:blank")
+    page.leave_last_page()
     page.resize(WIDE)
-    page.errors()
     yield page
     assert page.errors() == []

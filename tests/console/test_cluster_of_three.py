@@ -66,8 +66,8 @@ def three_console(three, shop):
 @pytest.fixture
 def page(chromium, three_console):
     browser = Browser(chromium, three_console.url)
+    browser.leave_last_page()
     browser.resize((1280, 900))
-    browser.errors()
     yield browser
     assert browser.errors() == []
 

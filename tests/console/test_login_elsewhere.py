@@ -8,10 +8,9 @@ from support.network.header_proxy import HeaderProxy
 
 
 def page_of(chromium, url):
-    chromium.get("about:blank")
     page = Browser(chromium, url)
+    page.leave_last_page()
     page.resize(WIDE)
-    page.errors()
     return page
 
 

@@ -23,9 +23,8 @@ def decoding(chromium, broker):
 @pytest.fixture
 def page(chromium, decoding):
     browser = Browser(chromium, decoding.url)
-    chromium.get("about:blank")
+    browser.leave_last_page()
     browser.resize(WIDE)
-    browser.errors()
     yield browser
     assert browser.errors() == []
 

@@ -217,6 +217,14 @@ class Browser:
             "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
 
+    def leave_last_page(self):
+        """Leaves the page of the test before and drops its messages.
+
+        Its console may have ended: the page would log that it cannot connect to it.
+        """
+        self.driver.get("about:blank")
+        self.errors()
+
     def errors(self):
         """Returns the messages of the browser's console since the last call."""
         return [
