@@ -23,6 +23,7 @@ SUITES = (
     "fixed_rate",
     "small_requests",
     "metrics_cost",
+    "holds",
     "spark",
     "streams",
 )

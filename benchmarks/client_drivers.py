@@ -1,8 +1,9 @@
 """Each client as a process of its own, over the same broker and topic; prints JSON.
 
 `python -m benchmarks.client_drivers DRIVER MODE ADDRESS TOPIC COUNT SIZE`: DRIVER is barnabas,
-confluent or aiokafka; MODE produce, consume, arrow, sync or memory. sync sends a round of COUNT for
-every line on its standard input, and prints a line of figures for each.
+confluent or aiokafka; MODE produce, consume, arrow, sync, sync0 or memory. sync (with the default
+linger.ms) and sync0 (without linger) send a round of COUNT for every line on their standard input,
+and print a line of figures for each.
 """
 
 import asyncio
@@ -10,7 +11,9 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
+from typing import Any
 
 from benchmarks.confluent_driver import consume as confluent_consume
 from benchmarks.confluent_driver import produce as confluent_produce
@@ -73,18 +76,22 @@ def barnabas_arrow(address: str, topic: str, count: int, size: int) -> Figures:
     return {"seconds": elapsed, "count": seen - first}
 
 
-def barnabas_sync(address: str, topic: str, count: int, size: int) -> Figures:
+def barnabas_sync(
+    address: str, topic: str, count: int, size: int, settings: dict[str, Any]
+) -> Figures:
     from barnabas import Producer
 
     value = bytes(size)
-    with Producer(bootstrap_servers=address, linger_ms=0, acks="all") as producer:
+    with Producer({"bootstrap.servers": address, "acks": "all", **settings}) as producer:
         return rounds(lambda: producer.send(topic, value, partition=0).result(10), count)
 
 
-def confluent_sync(address: str, topic: str, count: int, size: int) -> Figures:
+def confluent_sync(
+    address: str, topic: str, count: int, size: int, settings: dict[str, Any]
+) -> Figures:
     from confluent_kafka import Producer
 
-    producer = Producer({"bootstrap.servers": address, "linger.ms": 0, "acks": "all"})
+    producer = Producer({"bootstrap.servers": address, "acks": "all", **settings})
     value = bytes(size)
 
     def send() -> None:
@@ -189,11 +196,13 @@ DRIVERS = {
     ("barnabas", "produce"): barnabas_produce,
     ("barnabas", "consume"): barnabas_consume,
     ("barnabas", "arrow"): barnabas_arrow,
-    ("barnabas", "sync"): barnabas_sync,
+    ("barnabas", "sync"): partial(barnabas_sync, settings={}),
+    ("barnabas", "sync0"): partial(barnabas_sync, settings={"linger.ms": 0}),
     ("barnabas", "memory"): barnabas_memory,
     ("confluent", "produce"): confluent_produce,
     ("confluent", "consume"): confluent_consume,
-    ("confluent", "sync"): confluent_sync,
+    ("confluent", "sync"): partial(confluent_sync, settings={}),
+    ("confluent", "sync0"): partial(confluent_sync, settings={"linger.ms": 0}),
     ("aiokafka", "produce"): aiokafka_produce,
     ("aiokafka", "consume"): aiokafka_consume,
 }

@@ -18,15 +18,18 @@ continues.
 import os
 import re
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.client_processes import ClientProcesses
+from benchmarks.machine import warm_memory
 from benchmarks.matrix_cells import Cell, broker_cells, client_cells, short_clients
 from benchmarks.peer import Side, sides
 from benchmarks.report import Report
@@ -40,6 +43,10 @@ COMPARE = os.environ.get("BARNABAS_BENCH_COMPARE", "clients,brokers").split(",")
 QUICK = os.environ.get("BARNABAS_BENCH_QUICK", "") == "1"
 SHORT = os.environ.get("BARNABAS_BENCH_SHORT", "") == "1"
 WARM_UP_TURNS = 2 if QUICK else 5
+RECORD_BYTES = 20
+"""Bytes of a record beside its value, about."""
+CLIENT_BYTES = 128 * 1024**2
+"""Memory of client and sockets that is touched before a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +191,8 @@ class Matrix:
         load, count = cell.workload.of_client(client), _records(cell, client)
         if load.operation == "group":
             topic = self._topic(side, replace(cell, clients=(client,)))  # no offsets yet
+        written = count * (load.size + RECORD_BYTES) if load.operation == "produce" else 0
+        warm_memory(Path(tempfile.gettempdir()), written + CLIENT_BYTES)
         before = side.cpu_seconds()
         rate, records = self._run(side, load, topic, count)
         return Turn(rate, (side.cpu_seconds() - before) / records * 1e6)

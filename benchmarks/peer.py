@@ -31,6 +31,7 @@ PEER = os.environ.get("BARNABAS_BENCH_PEER", "")
 """host:port of another broker, or the directory with the jars of an Apache Kafka."""
 HEAP = "-Xmx1g"
 START_SECONDS = 90.0
+STOP_SECONDS = 20.0
 LISTENERS = {"plaintext": "PLAINTEXT", "tls": "SSL", "sasl": "SASL_PLAINTEXT"}
 KRAFT = {
     "process.roles": "broker,controller",
@@ -228,7 +229,11 @@ def _started(command: list[str], home: Path) -> "Iterator[subprocess.Popen[bytes
         yield child
     finally:
         child.terminate()
-        child.wait(60)
+        try:
+            child.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:  # the last nodes of a Kafka cluster wait for a quorum
+            child.kill()
+            child.wait()
 
 
 def _cpu_seconds(process: psutil.Process) -> float:

@@ -112,6 +112,7 @@ class Bench:
             checkpoint=self._checkpoint(),
             spark=self._spark,
             options={"maxOffsetsPerTrigger": self._limit},
+            lost_state="rebuild",  # each run begins without a checkpoint and with old output
         )
         (reports,) = runner.run()
         return _rate(reports)
