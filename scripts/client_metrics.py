@@ -44,6 +44,8 @@ Without `metrics.otlp.endpoint`, OpenTelemetry's environment variables apply, su
 `OTEL_EXPORTER_OTLP_ENDPOINT`.
 
 ```python
+from barnabas import Producer
+
 class Printer:
     def configure(self, config): ...      # optional: once, with the settings of the client
 

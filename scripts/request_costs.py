@@ -33,6 +33,7 @@ from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.request_limits import SPARE_ELEMENTS, SPARE_ELEMENTS_BY_API
+from barnabas.cli.servers.serving import keep_collections_short
 from barnabas.model.records import Codec
 from barnabas.records.batch import write_crc
 from barnabas.records.builder import build_batch
@@ -371,7 +372,7 @@ class Client:
 async def measure(port: int, meter: Meter, candidate: Candidate) -> Cost:
     frame = candidate.frame
     gc.collect()
-    gc.freeze()  # as `barnabas broker` does
+    keep_collections_short()  # as `barnabas broker` does
     await asyncio.sleep(0)  # the callback that made the candidate is not measured
     meter.longest_ns = 0
     outcome = await _in_thread(lambda: Client(port).send(frame))

@@ -5,6 +5,7 @@ the `broker` fixture against another cluster.
 """
 
 import functools
+import gc
 import itertools
 import os
 import signal
@@ -15,11 +16,19 @@ from hypothesis import HealthCheck, settings
 
 _numbers = itertools.count()
 
-# Every JVM of Spark that a test starts lives for seconds: the optimizing compiler and the parallel
-# garbage collector cost more CPU time than they save.
-SHORT_LIFE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+# Every JVM of Spark that a test starts lives for seconds: the optimizing compiler, the parallel
+# garbage collector and the verification of classes cost more CPU time than they save.
+SHORT_LIFE = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 os.environ.setdefault("SPARK_SUBMIT_OPTS", SHORT_LIFE)
 os.environ.setdefault("SPARK_LAUNCHER_OPTS", SHORT_LIFE)
+
+# Collecting the tests creates a million objects that all live until the end of the run: the garbage
+# collector would traverse them again and again. They are excluded from collection when all tests
+# are known (`pytest_collection_finish`).
+gc.disable()
 
 # A shell script starts background processes with SIGINT ignored, and children inherit that: no
 # program that a test starts would end by Ctrl-C.
@@ -70,6 +79,12 @@ def pytest_collection_modifyitems(items):
         return min(known, default=len(LONGEST_FIRST))
 
     items.sort(key=rank)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-_HOMES = {
+_MODULE_OF = {
     "Admin": "barnabas.admin",
     "AuthenticationError": "barnabas.security.mechanism",
     "BarnabasError": "barnabas.model.errors",
@@ -93,5 +93,5 @@ __all__ = [
     "graceful",
 ]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
-__dir__ = lazy_names(_HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__dir__ = lazy_names(_MODULE_OF)

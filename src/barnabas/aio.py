@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from barnabas.clients.producer.aio_producer import Producer
     from barnabas.clients.simple.aio_consumer import SimpleConsumer
 
-_HOMES = {
+_MODULE_OF = {
     "Admin": "barnabas.admin.admin:AsyncAdmin",
     "Consumer": "barnabas.clients.group.aio_consumer",
     "DatabaseSink": "barnabas.clients.group.aio_database",
@@ -21,5 +21,5 @@ _HOMES = {
 
 __all__ = ["Admin", "Consumer", "DatabaseSink", "Producer", "SimpleConsumer"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
-__dir__ = lazy_names(_HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__dir__ = lazy_names(_MODULE_OF)

@@ -8,6 +8,7 @@ import threading
 import pytest
 from support.security.secure_broker import Certificates, client_config, secure_broker
 
+from barnabas.cli.nouns import doctor_addresses
 from barnabas.runtime.child_process import free_port
 from barnabas.testing import Broker
 
@@ -62,6 +63,15 @@ def test_a_closed_port(cli):
         "connection refused: nothing listens there",
     )
     assert f"barnabas up --port {port}" in found["fix"]
+
+
+def test_a_program_that_does_not_respond(cli, monkeypatch):
+    monkeypatch.setattr(doctor_addresses, "RESPONSE_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ran = cli("doctor", "-b", f"127.0.0.1:{silent.getsockname()[1]}")
+    assert ran.code == 3
+    assert "no Kafka broker responded" in ran.out
+    assert "did not respond to ApiVersionsRequest in 0.2 s" in ran.out
 
 
 def test_zookeeper_by_mistake(cli):

@@ -1,6 +1,8 @@
 """`barnabas sql` without Spark: definitions, values, looking, errors, the shell."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -10,6 +12,7 @@ from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from barnabas.cli.nouns.sql_foreground import Foreground, StepLine
 from barnabas.cli.nouns.sql_script import Printer, candidates, run_shell
 from barnabas.streams.sql.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
@@ -77,6 +80,28 @@ def test_a_cluster_that_is_not_there(cli):
     assert "doctor" in ran.err
 
 
+def test_ctrl_c_ends_a_script(broker, name, tmp_path):
+    environment = {**os.environ, "BARNABAS_BOOTSTRAP_SERVERS": broker.bootstrap_servers}
+    statements = f"""CREATE STREAM {name} (n INT) WITH (partitions=1);
+                     INSERT INTO {name} VALUES (1);
+                     PRINT {name} FROM BEGINNING;
+                     DROP STREAM {name} DELETE TOPIC"""
+    command = [sys.executable, "-m", "barnabas", "sql", "--state-dir", str(tmp_path)]
+    with subprocess.Popen(
+        [*command, "-e", statements],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        for _ in range(4):  # two messages, the header of PRINT and a row
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
+
+
 def test_help_needs_nothing_heavy():
     code = (
         "import sys; from barnabas.cli.main import main\n"
@@ -103,7 +128,8 @@ def test_the_shell(broker, name, tmp_path, monkeypatch, capsys):
         keys.send_text("help\r")
         keys.send_text("SHOW STREAMS;\r")
         keys.send_text("exit\r")
-        assert run_shell(engine, Printer("table", sys.stdout)) == 0
+        foreground = Foreground(lambda: engine.activity.text, engine.interrupt, StepLine())
+        assert run_shell(engine, Printer("table", sys.stdout), foreground) == 0
     captured = capsys.readouterr()
     assert f"STREAM {name} created" in captured.out
     assert "Statements end with a semicolon" in captured.out

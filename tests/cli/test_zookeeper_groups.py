@@ -208,5 +208,6 @@ def test_deletion(zk, world, group):
 def test_the_example_of_the_documentation(zk, world):
     page = Path(__file__).parents[2] / "docs" / "zookeeper-consumer.md"
     (block,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    exec(compile(block, page.name, "exec"), {"zookeeper_connect": world.zookeeper})
+    here = block.replace("localhost:2181", world.zookeeper)
+    exec(compile(here, page.name, "exec"), {})
     assert "reports" in zk("kafka-consumer-groups", "--list").lines

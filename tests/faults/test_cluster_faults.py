@@ -49,7 +49,7 @@ LIMIT_SECONDS = SESSION_MS / 1000 + 5
 FAULT_SECONDS = 6.0
 CATCH_UP_SECONDS = 150 + SECONDS
 """For the copiers after the last fault: at times one of them stands still, and they fall behind."""
-PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.02 if SOAK else 0.05
 PARTITIONS = 3
 SOURCE, TARGET, ATOMIC = "source", "target", "atomic"
 

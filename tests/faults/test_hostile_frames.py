@@ -26,7 +26,7 @@ from barnabas.broker.broker_process import BrokerProcess
 from barnabas.wire.messages.delete_topics import DeleteTopicsRequest
 from barnabas.wire.messages.metadata import MetadataRequest
 
-FRAMES = int(os.environ.get("BARNABAS_BAD_FRAMES", "2000000" if SOAK else "100000"))
+FRAMES = int(os.environ.get("BARNABAS_BAD_FRAMES", "2000000" if SOAK else "30000"))
 SEED = int(os.environ.get("BARNABAS_SEED", "16"))
 MAX_GROWTH_BYTES = 200 << 20
 MAX_OPEN_FILES = 3000

@@ -8,13 +8,14 @@ import logging
 from random import Random
 
 import pytest
+from support.soak import SOAK
 from support.storage.log_world import World, committed, contents, end_txn, put
 
 from barnabas.testing.memory_fs import MemoryFileSystem
 
 pytestmark = pytest.mark.faults
 
-SEEDS = 1200
+SEEDS = 1200 if SOAK else 400
 SMALL = {"segment.bytes": "900", "index.interval.bytes": "200", "file.delete.delay.ms": "0"}
 
 

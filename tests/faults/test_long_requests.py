@@ -25,6 +25,7 @@ from barnabas.broker.app import Broker
 from barnabas.broker.broker_process import BrokerProcess
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.loop_watch import SLOW_REQUEST_NS
+from barnabas.cli.servers.serving import keep_collections_short
 from scripts.request_costs import Meter
 
 OWN = "healthy"
@@ -69,11 +70,13 @@ async def metered(tmp_path):
     await create_topic(peer, TOPIC)
     await peer.close()
     gc.collect()
-    gc.freeze()
+    thresholds = gc.get_threshold()
+    keep_collections_short()  # as `barnabas broker` does
     try:
         with Meter() as meter:
             yield broker, meter
     finally:
+        gc.set_threshold(*thresholds)
         gc.unfreeze()
         await broker.stop()
 

@@ -9,6 +9,7 @@ import pytest
 from barnabas import TopicPartition
 from barnabas.aio import Consumer, Producer
 from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
+from barnabas.clients.producer import aio_producer
 from barnabas.model.errors import BrokerError, DeadlineError
 
 pytestmark = pytest.mark.integration
@@ -91,6 +92,37 @@ async def test_a_busy_reader_leaves_the_loop_its_turns(broker, topic_name):
         ticking.cancel()
         assert polled >= 20
         assert len(ticks) - polled >= 5
+
+
+async def test_a_loop_of_sends_fills_requests_with_batches_of_many_partitions(
+    broker, topic_name, monkeypatch
+):
+    monkeypatch.setattr(aio_producer, "SLICE_S", 3600.0)
+    broker.topic(f"{topic_name}-20", partitions=20)
+    async with Producer(bootstrap_servers=broker.bootstrap_servers, linger_ms=0) as producer:
+        await producer.send_and_wait(f"{topic_name}-20", b"first", partition=0)
+        deliveries = [
+            await producer.send(f"{topic_name}-20", b"v", partition=number) for number in range(20)
+        ]
+        await asyncio.gather(*deliveries)
+        # One request of one record, and one of twenty.
+        assert producer.metrics().value("records-per-request-avg") == 10.5
+
+
+async def test_a_loop_of_sends_lets_the_loop_run_while_a_partition_has_two_batches(
+    broker, topic_name, monkeypatch
+):
+    monkeypatch.setattr(aio_producer, "SLICE_S", 3600.0)
+    async with Producer(
+        {"bootstrap.servers": broker.bootstrap_servers, "batch.size": 200}
+    ) as producer:
+        await producer.send_and_wait(topic_name, b"first", partition=0)
+        ticks = []
+        ticking = asyncio.create_task(tick(ticks))
+        deliveries = [await producer.send(topic_name, b"v" * 150) for _ in range(40)]
+        assert len(ticks) >= 20
+        ticking.cancel()
+        await asyncio.gather(*deliveries)
 
 
 async def tick(ticks):

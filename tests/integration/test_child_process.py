@@ -1,4 +1,4 @@
-"""Children that end with their parent, by either way of noticing its death."""
+"""Children that end with their parent, by either method of noticing its death."""
 
 import signal
 import subprocess
@@ -16,15 +16,15 @@ PARENT = """
 import sys, time
 from barnabas.runtime.child_process import spawn
 child = spawn([sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"],
-              way=sys.argv[1])
+              method=sys.argv[1])
 time.sleep(600)
 """
-WAYS = pytest.mark.parametrize("way", [KERNEL, PIPE])
+WAYS = pytest.mark.parametrize("method", [KERNEL, PIPE])
 
 
 @WAYS
-def test_a_killed_parent_takes_its_child_along(way):
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, way], stdout=subprocess.PIPE)
+def test_a_killed_parent_takes_its_child_along(method):
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, method], stdout=subprocess.PIPE)
     assert parent.stdout.readline() == b"up\n"
     children = psutil.Process(parent.pid).children(recursive=True)
     parent.kill()
@@ -35,12 +35,12 @@ def test_a_killed_parent_takes_its_child_along(way):
 
 
 @WAYS
-def test_the_end_of_the_thread_that_asked_changes_nothing(way):
+def test_the_end_of_the_thread_that_asked_changes_nothing(method):
     started = []
     command = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(600)"]
 
     def start():
-        started.append(spawn(command, way=way, stdout=subprocess.PIPE))
+        started.append(spawn(command, method=method, stdout=subprocess.PIPE))
 
     thread = threading.Thread(target=start)
     thread.start()
@@ -53,14 +53,14 @@ def test_the_end_of_the_thread_that_asked_changes_nothing(way):
 
 
 @WAYS
-def test_the_exit_code_is_the_commands(way):
-    with spawn([sys.executable, "-c", "raise SystemExit(7)"], way=way) as child:
+def test_the_exit_code_is_the_commands(method):
+    with spawn([sys.executable, "-c", "raise SystemExit(7)"], method=method) as child:
         assert child.wait(60) == 7
 
 
 @WAYS
-def test_the_error_names_a_missing_program(way):
-    with spawn(["/no/such/program"], way=way, stderr=subprocess.PIPE) as child:
+def test_the_error_names_a_missing_program(method):
+    with spawn(["/no/such/program"], method=method, stderr=subprocess.PIPE) as child:
         _, errors = child.communicate(timeout=60)
     assert child.returncode == 127
     assert b"/no/such/program: No such file" in errors

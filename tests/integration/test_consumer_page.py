@@ -9,6 +9,7 @@ from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
 
+ADDRESS = "localhost:9092"
 PAGE = Path(__file__).parents[2] / "docs" / "consumer.md"
 
 
@@ -17,8 +18,9 @@ def test_the_examples_of_the_consumer_page():
     assert len(blocks) == 3
     with Broker() as broker:
         for block in blocks:
-            names = {"bootstrap_servers": broker.bootstrap_servers}
-            exec(compile(block, "consumer.md", "exec"), names)
+            names = {}
+            here = block.replace(ADDRESS, broker.bootstrap_servers)
+            exec(compile(here, "consumer.md", "exec"), names)
             if "handle" in names:
                 (letter,) = broker.records("orders.dlq", at_least=1)
                 assert dict(letter.headers)["dlq.error.message"] == b"unlucky"

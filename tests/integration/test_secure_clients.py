@@ -226,9 +226,9 @@ def mechanism_that_is_not_enabled(broker, certificates):
 
 
 PROBLEMS = [
-    (wrong_password, r"refused PLAIN login of user 'alice'"),
-    (wrong_scram_password, r"refused SCRAM-SHA-256 login of user 'carol'"),
-    (unknown_user, r"refused SCRAM-SHA-512 login of user 'nobody'"),
+    (wrong_password, r"rejected PLAIN login of user 'alice'"),
+    (wrong_scram_password, r"rejected SCRAM-SHA-256 login of user 'carol'"),
+    (unknown_user, r"rejected SCRAM-SHA-512 login of user 'nobody'"),
     (sasl_where_there_is_none, "is a listener without SASL"),
     (tls_where_there_is_none, "is a listener without TLS"),
     (plain_where_there_is_tls, "expects TLS: set security.protocol"),

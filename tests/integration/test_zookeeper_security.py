@@ -17,7 +17,7 @@ from support.security.secure_broker import Certificates
 from barnabas.aio import Admin, Producer
 from barnabas.broker.app import Broker
 from barnabas.broker.config import BrokerConfig
-from barnabas.clients.connector.cluster_client import connect_zookeeper
+from barnabas.clients.connector.registry import connect_zookeeper
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.model.errors import BarnabasError, ConfigError, UnavailableError
 from barnabas.zk.kazoo_tree import connect

@@ -254,6 +254,14 @@ def test_consumers(run):
         def test_several(kafka_topic, kafka_consumer_factory):
             first, second = kafka_consumer_factory(kafka_topic), kafka_consumer_factory()
             assert first is not second
+
+        def test_settings(kafka, kafka_topic, kafka_consumer_factory):
+            kafka.produce(kafka_topic, "v")
+            consumer = kafka_consumer_factory(
+                kafka_topic, group_id="own", auto_offset_reset="earliest"
+            )
+            assert next(iter(consumer)).value == b"v"
+            assert "own" in {group.group_id for group in kafka.admin.list_groups()}
         """
     )
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(passed=3)

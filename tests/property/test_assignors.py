@@ -11,8 +11,8 @@ from barnabas.clients.assignors import (
     RangeAssignor,
     RoundRobinAssignor,
     StickyAssignor,
+    encode_sticky_data,
 )
-from barnabas.clients.assignors.sticky import encode_sticky_data
 from barnabas.model.ids import TopicPartition
 
 TOPICS = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 12), min_size=1)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from support.records.hot_records import load_source
 
-from barnabas.clients.core.apis.fetch import next_fetch_offset
 from barnabas.clients.group import _iteration_hot
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.subscription import AssignedPartition, Phase, SubscriptionState
 from barnabas.model.ids import TopicPartition
+from barnabas.records._batches_hot import next_fetch_offset
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import FetchDecoder
 

@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from barnabas.controller.machines.assignment import (
     BrokerRack,
-    Start,
+    PlacementStart,
     place_added_partitions,
     place_replicas,
 )
 
 broker_ids = st.lists(st.integers(0, 50), min_size=1, max_size=12, unique=True)
-starts = st.builds(Start, st.integers(0, 11), st.integers(0, 11))
+starts = st.builds(PlacementStart, st.integers(0, 11), st.integers(0, 11))
 
 
 @st.composite

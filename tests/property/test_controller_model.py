@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.cluster.controller_cluster import ControllerCluster
 
-from barnabas.controller.machines.election import ElectionKind
+from barnabas.controller.machines.leader_election import ElectionKind
 from barnabas.model.control import AlterPartitionChange
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition

@@ -11,8 +11,7 @@ from support.storage.log_world import NOW, append, batch_of, open_at, snapshot
 from barnabas.model.errors import BrokerError
 from barnabas.records.batch import parse_header
 from barnabas.storage import log as log_module
-from barnabas.storage._log_append_hot import append_single, append_to_active
-from barnabas.storage._log_read_hot import read_small
+from barnabas.storage._log_short_paths_hot import append_single, append_to_active, read_small
 from barnabas.storage.filesystem import OsFileSystem
 from barnabas.storage.log_config import LogConfig
 
@@ -149,11 +148,12 @@ def test_a_repeated_batch_and_a_wrong_sequence_are_left_to_the_log(directories):
         log.close()
 
 
-def test_the_first_batch_of_a_segment_is_left_to_the_log(directories):
+def test_the_first_batch_of_a_segment_takes_the_short_path(directories):
     log = open_at(OsFileSystem(), directories(), config=LogConfig.from_values({}))
     try:
-        batch = batch_of([(None, b"v")])
-        assert not append_to_active(log, batch, parse_header(batch), 0, NOW)
-        assert log.log_end_offset == 0
+        batch = batch_of([(None, b"v")], timestamp_ms=NOW)
+        assert append_to_active(log, batch, parse_header(batch), 0, NOW)
+        assert log.log_end_offset == 1
+        assert log.local.active.first_timestamp == NOW
     finally:
         log.close()

@@ -15,7 +15,7 @@ from barnabas.records import reader, rewrite
 from barnabas.records.arrow import take_arrow
 from barnabas.records.batch import HEADER_SIZE, iter_batches, parse_header, write_crc
 from barnabas.records.builder import BatchBuilder
-from barnabas.records.raw_record import RawRecord
+from barnabas.records.record import RawRecord
 
 implementations = pytest.mark.parametrize("implementation", hot_records.IMPLEMENTATIONS)
 
@@ -109,6 +109,52 @@ def test_a_flipped_bit_is_never_read(implementation, records, codec, data):
         batch[bit >> 3] ^= 1 << (bit & 7)
         with pytest.raises(CorruptRecordError):
             reader.decode_records(batch, "t", 0)
+
+
+class OneByOne(reader.FetchDecoder):
+    """Decodes every batch with the general decoder, which reports errors."""
+
+    def _append_batches(self, out, least):
+        return False
+
+
+def steps(decoder, least):
+    """Returns the results of all calls until the end or the first error."""
+    found = []
+    while True:
+        try:
+            records = decoder.take_batches(least)
+        except CorruptRecordError as error:
+            return found, str(error)
+        found.append((records, decoder.next_offset, decoder.last_leader_epoch))
+        if not records:
+            return found, ""
+
+
+@pytest.mark.skipif(not records_package.COMPILED, reason="the extensions are not built")
+@settings(max_examples=300 if SOAK else 100, deadline=None)
+@given(batches=st.lists(BATCH, min_size=1, max_size=4), data=st.data())
+def test_many_batches_in_one_pass_equal_one_by_one(batches, data):
+    """Also with a batch that is corrupt, whose checksum may be right."""
+    log, offset = bytearray(), data.draw(st.integers(0, 3))
+    for records in batches:
+        batch = build(records, data.draw(st.sampled_from(Codec)), offset)
+        if data.draw(st.integers(0, 3)) == 0:
+            position = data.draw(st.integers(0, len(batch) - 1))
+            batch[position] = data.draw(st.integers(0, 255))
+            if data.draw(st.booleans()):
+                write_crc(batch, 0, len(batch))
+        log += batch
+        offset += len(records)
+    options = {
+        "fetch_offset": data.draw(st.integers(0, offset)),
+        "check_crcs": data.draw(st.booleans()),
+        "aborted": data.draw(st.none() | st.just([(-1, 2)])),
+    }
+    least = data.draw(st.integers(1, 30))
+    assert steps(reader.FetchDecoder(log, "t", 3, **options), least) == steps(
+        OneByOne(log, "t", 3, **options), least
+    )
 
 
 def survives(implementation, batch):

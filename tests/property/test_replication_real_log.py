@@ -16,9 +16,9 @@ from barnabas.records.batch import parse_header
 from barnabas.replication import partition_reader
 from barnabas.replication.fetcher import ReplicaFetcher
 from barnabas.replication.partition import Partition, ReplicaSettings
-from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.ports import (
     FetchedPartition,
+    FetchSpec,
     LeaderOffsets,
     OffsetsPlan,
     ReplicaFetchLimits,

@@ -17,7 +17,7 @@ from barnabas.broker.error_responses import contains_error
 from barnabas.broker.handler import Handler
 from barnabas.broker.handlers import HANDLERS
 from barnabas.model.errors import LocalError
-from barnabas.net.refusal import Refusal
+from barnabas.net.close_reasons import CloseReason
 from barnabas.testing.virtual_clock import VirtualClock
 from barnabas.wire.api_keys import ApiKey, request_class, response_class
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
@@ -71,7 +71,7 @@ class Case:
         self.refused = []
         self.deferred = []
         self.connection = SimpleNamespace(
-            received_ns=0, refuse=lambda reason, _: self.refused.append(reason)
+            received_ns=0, close_with_reason=lambda reason, _: self.refused.append(reason)
         )
         handlers = [
             Handler(api, (version, version), self._handle),
@@ -121,7 +121,7 @@ def encodes(response, version):
 
 def outcome(api, version, parts, refused):
     if parts is None:
-        assert refused == [Refusal.INTERNAL]
+        assert refused == [CloseReason.INTERNAL]
         return "closed"
     assert refused == []
     frame = memoryview(b"".join(bytes(part) for part in parts))[4:]

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.soak import SOAK
 from support.wire import reference as wire_reference
 from support.wire.schemas import all_cases, case, instances
 
@@ -10,7 +11,7 @@ from barnabas.model.errors import ProtocolError
 from barnabas.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 
 QUICK = settings(
-    max_examples=12,
+    max_examples=12 if SOAK else 6,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

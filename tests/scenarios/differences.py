@@ -98,6 +98,10 @@ _KAFKA_PYTHON = {
         "kafka-python keeps the former number of partitions",
         [EXPECTED, {"failed": ANY, "partitions": [0]}, {"failed": 12, "partitions": []}],
     ),
+    "one_member_has_all_partitions": (
+        "kafka-python may assign before its metadata has the topic, and then keeps no partitions",
+        [EXPECTED, {"partitions": 0}],
+    ),
     "a_pattern_finds_a_new_topic": (_UNSTEADY, [EXPECTED, {"values": []}]),
     "without_a_reset_policy": (_UNSTEADY, [EXPECTED, {"error": "none"}]),
     "a_slow_member_closes": (_UNSTEADY, [EXPECTED, {"committed": {0: 5}}]),

@@ -24,7 +24,7 @@ from support.soak import SOAK
 from barnabas.spark.sink.database import connection_to
 
 PROGRAM = Path(__file__).parents[1] / "support" / "pipelines" / "spark_copy.py"
-ROUNDS = 20 if SOAK else 2
+ROUNDS = 20 if SOAK else 1
 PARTITIONS = 2
 RECORDS_PER_ROUND = 1000
 FINISH_SECONDS = 240

@@ -172,7 +172,8 @@ def test_a_stop_loses_no_record(spark, broker, topic_name, tmp_path, make):
             begun.set()
 
     runner = PipelineRunner(load(path), PipelineRegistry(tmp_path / "state"), on_progress)
-    states = []
+    states, messages = [], []
+    runner.on_stop = messages.append
     thread = threading.Thread(target=lambda: states.append(runner.run(spark)))
     thread.start()
     try:
@@ -181,6 +182,7 @@ def test_a_stop_loses_no_record(spark, broker, topic_name, tmp_path, make):
         runner.stop.set()
         thread.join(90)
     assert states == [STOPPED]
+    assert messages == [f"{topic_name}: stopping after the current micro-batch"]
     assert PipelineRegistry(tmp_path / "state").read(topic_name)["state"] == STOPPED
     assert not [query for query in spark.streams.active if query.name == topic_name]
 

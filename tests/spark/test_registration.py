@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.soak import SOAK
 
 from barnabas.spark import FORMAT, register
 
@@ -21,6 +22,20 @@ def test_a_registered_source_has_no_accumulator(spark):
     assert spark.sparkContext._javaAccumulator is not None, "other functions have theirs"
 
 
+def test_workers_run_the_drivers_python(spark, broker, source, topic_name, monkeypatch):
+    """As in a virtual environment that is not activated: the workers' Python has no barnabas."""
+    broker.topic(topic_name)
+    broker.produce(topic_name, "hello")
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    foreign = Path(sys.base_prefix) / "bin" / "python3"
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(foreign))
+    other = spark.newSession()
+    register(other)
+    assert spark.sparkContext.pythonExec == sys.executable
+    rows = other.read.format(FORMAT).options(**source, subscribe=topic_name).load().collect()
+    assert [bytes(row.value) for row in rows] == [b"hello"]
+
+
 PLAIN_SESSION = """
 from pyspark.sql import SparkSession
 from barnabas.spark import register
@@ -33,6 +48,7 @@ spark.stop()
 """
 
 
+@pytest.mark.skipif(not SOAK, reason="starts a JVM of its own: make soak runs it")
 def test_a_virtual_environment_that_is_not_activated(broker, topic_name, tmp_path):
     """Spark would start the search path's python3, which has neither barnabas nor pyarrow."""
     broker.topic(topic_name)

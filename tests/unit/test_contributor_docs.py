@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.streams.sql.translation.expressions import TEMPLATES
+
 ROOT = Path(__file__).parents[2]
 CODE_DIRECTORIES = ("src", "codegen", "schemas", "scripts", "tests", "examples", "benchmarks")
 PAGES = ("ARCHITECTURE.md", "CONTRIBUTING.md", *sorted((ROOT / "docs/develop").glob("*.md")))
@@ -60,3 +62,9 @@ def test_names_exist(page: Path) -> None:
     names = {span for span in code_spans(page) if NAME.fullmatch(span) and not FILE.fullmatch(span)}
     words = {word for name in names for word in re.findall(r"\w+", name.partition("(")[0])}
     assert words - known_words() == set()
+
+
+def test_the_page_of_sql_lists_every_translated_function():
+    page = (ROOT / "docs/sql.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`([A-Z_]+)`", page)
+    assert sorted(set(TEMPLATES) - set(listed)) == []

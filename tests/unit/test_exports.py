@@ -14,7 +14,7 @@ def test_every_public_name_is_there():
 
 
 def test_the_lists_agree():
-    assert set(barnabas.__all__) == set(barnabas._HOMES)
+    assert set(barnabas.__all__) == set(barnabas._MODULE_OF)
 
 
 def test_importing_the_package_loads_no_client():

@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         ResourceType,
     )
 
-_HOMES = {
+_MODULE_OF = {
     "AccessEntry": "barnabas.security.acl",
     "AclBinding": "barnabas.security.acl",
     "AclFilter": "barnabas.security.acl",
@@ -208,5 +208,5 @@ __all__ = [
     "UpgradeType",
 ]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
-__dir__ = lazy_names(_HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__dir__ = lazy_names(_MODULE_OF)

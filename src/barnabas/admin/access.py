@@ -68,6 +68,13 @@ from barnabas.wire.messages.describe_user_scram_credentials import (
 from barnabas.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from barnabas.wire.messages.renew_delegation_token import RenewDelegationTokenRequest
 
+SALT_BYTES = 24
+_HASHES = {
+    ScramMechanism.SCRAM_SHA_256: SCRAM_SHA_256,
+    ScramMechanism.SCRAM_SHA_512: SCRAM_SHA_512,
+}
+BROKERS_CHOICE = -1
+
 
 class AclCalls(AdminCalls):
     """Calls on ACLs."""
@@ -97,7 +104,7 @@ class AclCalls(AdminCalls):
     async def create_acls(
         self, bindings: Iterable[AclBinding], *, timeout: float | None = None
     ) -> Results[AclBinding, None]:
-        """Add ACLs; existing ACLs stay unchanged."""
+        """Adds ACLs; existing ACLs stay unchanged."""
         deadline = self._deadline("create ACLs", timeout)
         rules = list(dict.fromkeys(bindings))
         request = CreateAclsRequest(creations=[_creation(rule) for rule in rules])
@@ -108,7 +115,7 @@ class AclCalls(AdminCalls):
     async def delete_acls(
         self, filters: Iterable[AclFilter], *, timeout: float | None = None
     ) -> Results[AclFilter, tuple[AclBinding, ...]]:
-        """Delete the ACLs that match each filter; returns the deleted ACLs."""
+        """Deletes the ACLs that match each filter; returns the deleted ACLs."""
         deadline = self._deadline("delete ACLs", timeout)
         chosen = list(dict.fromkeys(filters))
         request = DeleteAclsRequest(
@@ -166,13 +173,6 @@ def _deleted(result: DeleteAclsFilterResult) -> tuple[AclBinding, ...] | Barnaba
 # --- Credentials ----------------------------------------------------------------------------------
 
 
-SALT_BYTES = 24
-_HASHES = {
-    ScramMechanism.SCRAM_SHA_256: SCRAM_SHA_256,
-    ScramMechanism.SCRAM_SHA_512: SCRAM_SHA_512,
-}
-
-
 class ScramUserCalls(AdminCalls):
     """Calls on SCRAM users."""
 
@@ -203,7 +203,7 @@ class ScramUserCalls(AdminCalls):
         deletions: Iterable[ScramDeletion] = (),
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Set passwords and delete credentials."""
+        """Sets passwords and deletes credentials."""
         deadline = self._deadline("alter SCRAM users", timeout)
         request = AlterUserScramCredentialsRequest(
             deletions=[
@@ -232,9 +232,6 @@ def _upsertion(new: ScramPassword) -> ScramCredentialUpsertion:
     )
 
 
-BROKERS_CHOICE = -1
-
-
 class DelegationTokenCalls(AdminCalls):
     """Calls on delegation tokens."""
 
@@ -246,7 +243,7 @@ class DelegationTokenCalls(AdminCalls):
         max_lifetime: float | None = None,
         timeout: float | None = None,
     ) -> DelegationToken:
-        """Create a token.
+        """Creates a token.
 
         Args:
             owner: the principal (`User:alice`) that owns the token (default: the caller).
@@ -286,7 +283,7 @@ class DelegationTokenCalls(AdminCalls):
     async def expire_delegation_token(
         self, hmac: bytes, period: float | None = None, *, timeout: float | None = None
     ) -> int:
-        """Expire a token in `period` seconds (default: now); returns the time in milliseconds."""
+        """Expires a token in `period` seconds (default: now); returns the time in milliseconds."""
         deadline = self._deadline("expire a delegation token", timeout)
         request = ExpireDelegationTokenRequest(
             hmac=hmac, expiry_time_period_ms=_milliseconds(period)
@@ -366,7 +363,7 @@ class QuotaCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[QuotaEntity, None]:
-        """Set quotas by name (`producer_byte_rate`, …); None removes a quota."""
+        """Sets quotas by name (`producer_byte_rate`, …); None removes a quota."""
         deadline = self._deadline("alter client quotas", timeout)
         request = altering.AlterClientQuotasRequest(
             entries=[_entry(entity, values) for entity, values in changes.items()],

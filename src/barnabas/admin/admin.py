@@ -95,7 +95,7 @@ class AsyncAdmin(
         return await self._session.client.client_instance_id(deadline.left_s)
 
     async def close(self) -> None:
-        """Close the connections. Further calls have no effect."""
+        """Closes the connections. Further calls have no effect."""
         await self._session.client.close()
 
 
@@ -144,7 +144,7 @@ class Admin(ClosesOnExit):
         self._thread = LoopThread("barnabas-admin")
 
     def run(self, call: Callable[[AsyncAdmin], Coroutine[object, object, T]]) -> T:
-        """Run a coroutine function with the asyncio admin client on the loop thread and wait.
+        """Runs a coroutine function with the asyncio admin client on the loop thread and waits.
 
         >>> admin.run(lambda core: core.describe_cluster())          # doctest: +SKIP
         """
@@ -155,7 +155,7 @@ class Admin(ClosesOnExit):
         return self._core.metrics()
 
     def close(self) -> None:
-        """Close the connections and stop the loop thread. Further calls have no effect."""
+        """Closes the connections and stops the loop thread. Further calls have no effect."""
         if self._closed or self._thread.inherited:
             return
         self._closed = True

@@ -76,7 +76,7 @@ class ClusterCalls(AdminCalls):
     async def describe_cluster(
         self, *, include_operations: bool = False, timeout: float | None = None
     ) -> ClusterDescription:
-        """Describe brokers, controller and cluster id."""
+        """Describes brokers, controller and cluster id."""
         deadline = self._deadline("describe cluster", timeout)
         request = DescribeClusterRequest(include_cluster_authorized_operations=include_operations)
         try:
@@ -107,7 +107,7 @@ class ClusterCalls(AdminCalls):
     async def describe_features(
         self, broker: int | None = None, *, timeout: float | None = None
     ) -> FeatureDescription:
-        """Describe the feature levels of the cluster (KIP-584)."""
+        """Describes the feature levels of the cluster (KIP-584)."""
         response = await self._api_versions(broker, timeout)
         epoch = response.finalized_features_epoch
         return FeatureDescription(
@@ -129,7 +129,7 @@ class ClusterCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Change feature levels; `validate_only` checks the request without applying it."""
+        """Changes feature levels; `validate_only` checks the request without applying it."""
         deadline = self._deadline("update features", timeout)
         request = UpdateFeaturesRequest(
             timeout_ms=deadline.left_ms,

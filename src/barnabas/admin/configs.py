@@ -54,7 +54,7 @@ class ConfigCalls(AdminCalls):
         documentation: bool = False,
         timeout: float | None = None,
     ) -> Results[ConfigResource, dict[str, ConfigEntry]]:
-        """Describe the configuration of resources.
+        """Describes the configuration of resources.
 
         Args:
             resources: topics, brokers, groups, broker loggers or client metrics.
@@ -92,7 +92,7 @@ class ConfigCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[ConfigResource, None]:
-        """Change the named keys and keep the others (IncrementalAlterConfigs).
+        """Changes the named keys and keeps the others (IncrementalAlterConfigs).
 
         Args:
             changes: for each resource, values by key (None restores the default) or
@@ -131,7 +131,7 @@ class ConfigCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[ConfigResource, None]:
-        """Replace the whole configuration; keys that are not named return to their default.
+        """Replaces the whole configuration; keys that are not named return to their default.
 
         This sends AlterConfigs, for brokers older than Kafka 2.3. Prefer `alter_configs`.
         """

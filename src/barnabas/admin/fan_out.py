@@ -73,7 +73,7 @@ async def per_leader(
     send: Callable[[int, list[TopicPartition]], Awaitable[Outcome[TopicPartition, V]]],
     deadline: Deadline,
 ) -> Results[TopicPartition, V]:
-    """Send each partition to its leader; leaders are looked up before every attempt."""
+    """Sends each partition to its leader; leaders are looked up before every attempt."""
 
     async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, V]:
         response = await session.metadata(
@@ -91,7 +91,7 @@ async def per_coordinator(
     send: Callable[[int, list[str]], Awaitable[Outcome[str, V]]],
     deadline: Deadline,
 ) -> Results[str, V]:
-    """Send each group or transactional id to its coordinator."""
+    """Sends each group or transactional id to its coordinator."""
 
     async def attempt(pending: list[str]) -> Outcome[str, V]:
         found = await _send_all(await _coordinators(session, kind, pending), send)
@@ -109,7 +109,7 @@ async def per_broker(
     brokers: Iterable[int],
     deadline: Deadline,
 ) -> Results[int, V]:
-    """Send a request to several brokers concurrently."""
+    """Sends a request to several brokers concurrently."""
 
     async def one(broker_id: int, _: list[int]) -> Outcome[int, V]:
         return {broker_id: await send(broker_id)}
@@ -135,7 +135,7 @@ async def kept(
 async def _send_all(
     found: Found[K], send: Callable[[int, list[K]], Awaitable[Outcome[K, V]]]
 ) -> Outcome[K, V]:
-    """Send requests to all nodes concurrently, each with its items."""
+    """Sends requests to all nodes concurrently, each with its items."""
     nodes, errors = found
     outcomes: dict[K, V | BarnabasError] = dict(errors)
     requests = (kept(send, node, group) for node, group in nodes.items())

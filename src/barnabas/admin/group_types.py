@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from barnabas.security.acl import Operation
 
 
-class _Word(enum.StrEnum):
+class _NamedValue(enum.StrEnum):
     @classmethod
     def known(cls) -> list[str]:
         """Returns the names that a group can have, sorted."""
         return sorted(member.value for member in cls if member.value != "Unknown")
 
     @classmethod
-    def _missing_(cls, value: object) -> "_Word | None":
+    def _missing_(cls, value: object) -> "_NamedValue | None":
         """Ignore upper and lower case."""
         for member in cls:
             if member.value.lower() == str(value).lower():
@@ -27,7 +27,7 @@ class _Word(enum.StrEnum):
         return None
 
 
-class GroupState(_Word):
+class GroupState(_NamedValue):
     """The state of a group; UNKNOWN for a state that this client does not know."""
 
     UNKNOWN = "Unknown"
@@ -48,7 +48,7 @@ class GroupState(_Word):
             return cls.UNKNOWN
 
 
-class GroupType(_Word):
+class GroupType(_NamedValue):
     UNKNOWN = "Unknown"
     CLASSIC = "Classic"
     CONSUMER = "Consumer"

@@ -92,7 +92,7 @@ class GroupCalls(AdminCalls):
         include_operations: bool = False,
         timeout: float | None = None,
     ) -> Results[str, GroupDescription]:
-        """Describe state, members and assignments; missing groups have GROUP_ID_NOT_FOUND."""
+        """Describes state, members and assignments; missing groups have GROUP_ID_NOT_FOUND."""
         deadline = self._deadline("describe groups", timeout)
 
         async def send(node: int, pending: list[str]) -> Outcome[str, GroupDescription]:
@@ -110,13 +110,13 @@ class GroupCalls(AdminCalls):
         return await per_coordinator(self._session, GROUP, groups, send, deadline)
 
     async def describe_group(self, group: str, *, timeout: float | None = None) -> GroupDescription:
-        """Describe one group; raises GROUP_ID_NOT_FOUND if it does not exist."""
+        """Describes one group; raises GROUP_ID_NOT_FOUND if it does not exist."""
         return (await self.describe_groups([group], timeout=timeout))[group]
 
     async def delete_groups(
         self, groups: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, None]:
-        """Delete groups with their offsets; a group with members has NON_EMPTY_GROUP."""
+        """Deletes groups with their offsets; a group with members has NON_EMPTY_GROUP."""
         deadline = self._deadline("delete groups", timeout)
 
         async def send(node: int, pending: list[str]) -> Outcome[str, None]:
@@ -134,7 +134,7 @@ class GroupCalls(AdminCalls):
         reason: str = "removed by an admin",
         timeout: float | None = None,
     ) -> Results[GroupMember, None]:
-        """Remove members from a group (default: all members); the group then rebalances."""
+        """Removes members from a group (default: all members); the group then rebalances."""
         deadline = self._deadline(f"remove members of group {group!r}", timeout)
         if members is None:
             described = await self.describe_group(group, timeout=timeout)

@@ -106,7 +106,7 @@ class RecordCalls(AdminCalls):
     async def delete_records(
         self, before: Mapping[TopicPartition, int], *, timeout: float | None = None
     ) -> Results[TopicPartition, int]:
-        """Delete the records before an offset; returns the new log start offset per partition."""
+        """Deletes the records before an offset; returns the new log start offset per partition."""
         deadline = self._deadline("delete records", timeout)
 
         async def send(
@@ -182,7 +182,7 @@ class GroupOffsetCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Set committed offsets; fails with UNKNOWN_MEMBER_ID while the group has members."""
+        """Sets committed offsets; fails with UNKNOWN_MEMBER_ID while the group has members."""
         deadline = self._deadline(f"alter offsets of group {group!r}", timeout)
 
         async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, None]:
@@ -206,7 +206,7 @@ class GroupOffsetCalls(AdminCalls):
     async def delete_group_offsets(
         self, group: str, partitions: Iterable[TopicPartition], *, timeout: float | None = None
     ) -> Results[TopicPartition, None]:
-        """Delete committed offsets; fails for topics to which members are subscribed."""
+        """Deletes committed offsets; fails for topics to which members are subscribed."""
         deadline = self._deadline(f"delete offsets of group {group!r}", timeout)
         topic_partitions = list(dict.fromkeys(partitions))
         request = OffsetDeleteRequest(

@@ -43,7 +43,7 @@ class PlacementCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Elect leaders of partitions (default: all).
+        """Elects leaders of partitions (default: all).
 
         Partitions that need no election have the error ELECTION_NOT_NEEDED.
         """
@@ -76,7 +76,7 @@ class PlacementCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Reassign partitions to brokers (first: preferred leader); None cancels a reassignment."""
+        """Reassigns partitions to brokers, the preferred leader first; None cancels it."""
         deadline = self._deadline("alter partition reassignments", timeout)
         request = AlterPartitionReassignmentsRequest(
             timeout_ms=deadline.left_ms,
@@ -141,7 +141,7 @@ class LogDirCalls(AdminCalls):
         partitions: Iterable[TopicPartition] | None = None,
         timeout: float | None = None,
     ) -> Results[int, tuple[LogDir, ...]]:
-        """Describe the log directories of brokers (default: all brokers)."""
+        """Describes the log directories of brokers (default: all brokers)."""
         deadline = self._deadline("describe log dirs", timeout)
         topics = None
         if partitions is not None:
@@ -162,7 +162,7 @@ class LogDirCalls(AdminCalls):
     async def alter_replica_log_dirs(
         self, moves: Mapping[Replica, str], *, timeout: float | None = None
     ) -> Results[Replica, None]:
-        """Move replicas to other log directories of the same broker."""
+        """Moves replicas to other log directories of the same broker."""
         deadline = self._deadline("alter replica log dirs", timeout)
 
         async def attempt(pending: list[Replica]) -> Outcome[Replica, None]:

@@ -118,6 +118,6 @@ def error_of(item: Any) -> BrokerError | None:
 
 
 def raise_error(response: object) -> None:
-    """Raise the top-level error of a response, if it has one."""
+    """Raises the top-level error of a response, if it has one."""
     if getattr(response, "error_code", 0):
         raise error_of(response) or AssertionError("unreachable")

@@ -1,8 +1,8 @@
 """Routes and retries single requests for all admin calls.
 
-This module does not know any API. An operation that fails with a transient error (the controller
-or coordinator moved, a connection was lost) is retried until its deadline. Calls on many items,
-where each item has its own result, are in `fan_out`.
+It has no code for single APIs. An operation that fails with a transient error (the controller or
+coordinator moved, a connection was lost) is retried until its deadline. Calls on many items, where
+each item has its own result, are in `fan_out`.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class AdminSession:
     # -- single requests -----------------------------------------------------------------------
 
     async def until(self, operation: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-        """Retry an operation until it succeeds, fails permanently, or the deadline passes."""
+        """Retries an operation until it succeeds, fails permanently, or the deadline passes."""
         retries = Retries(deadline.what, deadline.at_s, self.backoff(), is_transient)
 
         async def refresh(error: BarnabasError) -> None:
@@ -83,7 +83,7 @@ class AdminSession:
         return await retry_until(operation, retries, refresh)
 
     async def to_any(self, request: Request[ResponseT], deadline: Deadline) -> ResponseT:
-        """Send a request to any available broker."""
+        """Sends a request to any available broker."""
         return await self.until(lambda: self.client.send_to_any(request), deadline)
 
     async def to_broker(
@@ -92,7 +92,7 @@ class AdminSession:
         return await self.until(lambda: self.send_to_broker(broker_id, request), deadline)
 
     async def send_to_broker(self, broker_id: int, request: Request[ResponseT]) -> ResponseT:
-        """Send a request to one broker once; raises UnknownBrokerError if it does not exist."""
+        """Sends a request to one broker once; raises UnknownBrokerError if it does not exist."""
         known = self.client.metadata.brokers
         if broker_id not in known:
             await self.client.refresh()
@@ -103,7 +103,7 @@ class AdminSession:
         return await self.client.send(broker_id, request)
 
     async def to_controller(self, request: Request[ResponseT], deadline: Deadline) -> ResponseT:
-        """Send a request to the controller; find it again after NOT_CONTROLLER."""
+        """Sends a request to the controller; finds it again after NOT_CONTROLLER."""
 
         async def attempt() -> ResponseT:
             response = await self.client.send_to_controller(request)
@@ -121,7 +121,7 @@ class AdminSession:
         *,
         min_version: int = 0,
     ) -> ResponseT:
-        """Send a request to the coordinator of a group or transactional id."""
+        """Sends a request to the coordinator of a group or transactional id."""
 
         async def attempt() -> ResponseT:
             try:
@@ -138,7 +138,7 @@ class AdminSession:
         return await self.until(attempt, deadline)
 
     async def check(self, response: object) -> None:
-        """Raise the top-level error of a response; refresh metadata if the controller moved."""
+        """Raises the top-level error of a response; refreshes metadata if the controller moved."""
         code = ErrorCode.of(getattr(response, "error_code", 0))
         if code in _CONTROLLER_ERRORS:
             await self.client.refresh()
@@ -163,7 +163,7 @@ class AdminSession:
     async def require(
         self, request: type[Message], version: int, what: str, node: int | None = None
     ) -> None:
-        """Raise UNSUPPORTED_VERSION if the broker would silently ignore a part of a request.
+        """Raises UNSUPPORTED_VERSION if the broker would silently ignore a part of a request.
 
         Checks the broker `node`, or the broker that receives the next request to any broker.
         """

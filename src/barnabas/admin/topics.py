@@ -72,7 +72,7 @@ class TopicCalls(AdminCalls):
         include_operations: bool = False,
         timeout: float | None = None,
     ) -> Results[str | Uuid, TopicDescription]:
-        """Describe the partitions, leaders and replicas of topics.
+        """Describes the partitions, leaders and replicas of topics.
 
         Args:
             topics: names or topic ids; None for all topics, internal ones included.
@@ -99,7 +99,7 @@ class TopicCalls(AdminCalls):
     async def describe_topic(
         self, topic: str | Uuid, *, timeout: float | None = None
     ) -> TopicDescription:
-        """Describe one topic; raises UNKNOWN_TOPIC_OR_PARTITION if it does not exist."""
+        """Describes one topic; raises UNKNOWN_TOPIC_OR_PARTITION if it does not exist."""
         return (await self.describe_topics([topic], timeout=timeout))[topic]
 
     async def create_topics(
@@ -109,7 +109,7 @@ class TopicCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[str, CreatedTopic]:
-        """Create topics.
+        """Creates topics.
 
         Args:
             topics: the topics with partitions, replication factor and configuration.
@@ -138,7 +138,7 @@ class TopicCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> CreatedTopic:
-        """Create one topic.
+        """Creates one topic.
 
         Args:
             name: the name of the topic.
@@ -157,7 +157,7 @@ class TopicCalls(AdminCalls):
     async def delete_topics(
         self, topics: Iterable[str | Uuid], *, timeout: float | None = None
     ) -> Results[str | Uuid, None]:
-        """Delete topics by name or topic id."""
+        """Deletes topics by name or topic id."""
         deadline = self._deadline("delete topics", timeout)
 
         async def attempt(pending: list[str | Uuid]) -> Outcome[str | Uuid, None]:
@@ -182,7 +182,7 @@ class TopicCalls(AdminCalls):
         return await per_item(self._session, topics, attempt, deadline)
 
     async def delete_topic(self, topic: str | Uuid, *, timeout: float | None = None) -> None:
-        """Delete one topic; raises UNKNOWN_TOPIC_OR_PARTITION if it does not exist."""
+        """Deletes one topic; raises UNKNOWN_TOPIC_OR_PARTITION if it does not exist."""
         (await self.delete_topics([topic], timeout=timeout)).check()
 
     async def create_partitions(
@@ -192,7 +192,7 @@ class TopicCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Add partitions to topics.
+        """Adds partitions to topics.
 
         Args:
             counts: the new total number of partitions of each topic, or `NewPartitions`.
@@ -231,7 +231,7 @@ class TopicCalls(AdminCalls):
     async def _describe_topic_names(
         self, names: list[str]
     ) -> Outcome[str | Uuid, TopicDescription]:
-        """Use DescribeTopicPartitions page by page, or Metadata with older brokers."""
+        """Uses DescribeTopicPartitions page by page, or Metadata with older brokers."""
         found = await self._topics_if_paged(names)
         if found is not None:
             return found
@@ -337,8 +337,8 @@ def _description(
             tuple(item.replica_nodes),
             tuple(item.isr_nodes),
             tuple(item.offline_replicas),
-            _maybe(getattr(item, "eligible_leader_replicas", None)),
-            _maybe(getattr(item, "last_known_elr", None)),
+            _optional_tuple(getattr(item, "eligible_leader_replicas", None)),
+            _optional_tuple(getattr(item, "last_known_elr", None)),
         )
         for item in topic.partitions
     )
@@ -360,5 +360,5 @@ def _continued(
     return page
 
 
-def _maybe(replicas: list[int] | None) -> tuple[int, ...] | None:
+def _optional_tuple(replicas: list[int] | None) -> tuple[int, ...] | None:
     return None if replicas is None else tuple(replicas)

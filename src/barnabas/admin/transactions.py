@@ -78,7 +78,7 @@ class TransactionCalls(AdminCalls):
     async def describe_transactions(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, TransactionDescription]:
-        """Describe state, producer and partitions of transactional ids."""
+        """Describes state, producer and partitions of transactional ids."""
         deadline = self._deadline("describe transactions", timeout)
 
         async def send(node: int, pending: list[str]) -> Outcome[str, TransactionDescription]:
@@ -98,7 +98,7 @@ class TransactionCalls(AdminCalls):
         broker: int | None = None,
         timeout: float | None = None,
     ) -> Results[TopicPartition, tuple[ProducerDescription, ...]]:
-        """Describe the active producers of partitions, on the leaders or on one broker."""
+        """Describes the active producers of partitions, on the leaders or on one broker."""
         deadline = self._deadline("describe producers", timeout)
 
         async def send(
@@ -128,7 +128,7 @@ class TransactionCalls(AdminCalls):
     async def abort_transaction(
         self, hanging: HangingTransaction, *, timeout: float | None = None
     ) -> None:
-        """Write an abort marker for a transaction that its coordinator does not know any more."""
+        """Writes an abort marker for a transaction that its coordinator has forgotten."""
         deadline = self._deadline(f"abort a transaction in {hanging.partition}", timeout)
 
         async def send(
@@ -147,7 +147,7 @@ class TransactionCalls(AdminCalls):
     async def fence_producers(
         self, transactional_ids: Iterable[str], *, timeout: float | None = None
     ) -> Results[str, FencedProducer]:
-        """Fence the producers of transactional ids and abort their open transactions."""
+        """Fences the producers of transactional ids and aborts their open transactions."""
         deadline = self._deadline("fence producers", timeout)
 
         async def send(node: int, pending: list[str]) -> Outcome[str, FencedProducer]:

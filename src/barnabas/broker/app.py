@@ -197,7 +197,12 @@ class Broker:
     ) -> None:
         broker_id = identity.broker_id
         configs = ConfigWatch(
-            tree, self._layers, broker_id, self._config_changed, self._access.reload_entity
+            tree,
+            self._layers,
+            broker_id,
+            self._config_changed,
+            self._access.reload_entity,
+            self._forget_settings,
         )
         await configs.load()
         self._broker_settings_changed()
@@ -312,9 +317,7 @@ class Broker:
 
     def _config_changed(self, topic: str | None) -> None:
         """Applies a change of a topic's settings, or of the broker's if `topic` is None."""
-        self._components.produce_rules.forget(topic)
-        if self._cluster is not None:
-            self._cluster.quotas.forget(topic)
+        self._forget_settings(topic)
         topics = [topic] if topic is not None else list(self._metadata.topics())
         self._storage.topic_settings_changed(topics)
         for name in topics:
@@ -323,6 +326,15 @@ class Broker:
                 self._services.replicas.change_min_insync(name, least)
         if topic is None:
             self._broker_settings_changed()
+
+    def _forget_settings(self, topic: str | None) -> None:
+        """Drops what was derived from the settings of a topic, or of all if `topic` is None.
+
+        Sufficient for a deleted topic: its logs, which may be thousands, are about to be removed.
+        """
+        self._components.produce_rules.forget(topic)
+        if self._cluster is not None:
+            self._cluster.quotas.forget(topic)
 
     def _broker_settings_changed(self) -> None:
         self._caps.apply()

@@ -163,6 +163,7 @@ def _assemble(
         replicas=shared.replicas,
         logs=parts.storage.logs,
         log_mover=parts.storage.mover,
+        checkpoints=parts.storage.checkpoints,
         topics=shared.topics,
         producer_ids=shared.producer_ids,
         produce_purgatory=shared.produce_purgatory,

@@ -80,14 +80,6 @@ def any_broker_key(name: str) -> ConfigKey:
         return ConfigKey(name, ConfigType.UNKNOWN, None, "")
 
 
-def is_listener_key(name: str) -> bool:
-    """Whether this is the key of a single listener."""
-    try:
-        return name.startswith(_PREFIX) and broker_key(name).name == name
-    except ConfigError:
-        return False
-
-
 def listener_key_name(listener: str, key: str) -> str:
     """Returns the full name of a listener's key."""
     return f"{_PREFIX}{listener.lower()}.{key}"

@@ -122,12 +122,6 @@ class ConfigLayers:
     def topic_overrides(self, topic: str) -> Mapping[str, str]:
         return self._topics.get(topic, {})
 
-    def broker_overrides(self) -> Mapping[str, str]:
-        return self._broker
-
-    def default_overrides(self) -> Mapping[str, str]:
-        return self._default
-
     # --- effective values ------------------------------------------------------------------
 
     def broker_value(self, name: str) -> Any:

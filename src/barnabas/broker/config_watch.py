@@ -31,9 +31,13 @@ class ConfigWatch:
         broker_id: BrokerId,
         on_change: OnChange,
         reload_entity: Callable[[str], Awaitable[None]] | None = None,
+        on_deleted: Callable[[str], None] = lambda _topic: None,
     ) -> None:
-        """`reload_entity` is called with the paths of changed users, client ids and addresses."""
+        """`reload_entity` is called with the paths of changed users, client ids and addresses,
+        `on_deleted` with a topic whose settings were removed.
+        """
         self._reload_entity = reload_entity
+        self._on_deleted = on_deleted
         self._tree = tree
         self._layers = layers
         self._broker_id = broker_id
@@ -61,7 +65,7 @@ class ConfigWatch:
     def forget_topic(self, topic: str) -> None:
         """Removes the settings of a deleted topic."""
         self._layers.forget_topic(topic)
-        self._on_change(topic)
+        self._on_deleted(topic)
 
     def start(self) -> None:
         """Starts to watch the notifications."""

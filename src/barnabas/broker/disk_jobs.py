@@ -1,4 +1,4 @@
-"""Work on logs that runs in threads: flushes, and moves between log directories.
+"""Work on logs that runs in threads: flushes, checkpoints, and moves between log directories.
 
 The broker's loop starts each piece of work and applies its result; only reading, copying and fsync
 happen in a thread.
@@ -9,14 +9,19 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from contextlib import suppress
+from functools import partial
 from time import perf_counter_ns
 
+from barnabas.broker.tasks import PARTITIONS_PER_SLICE
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.replication.isr import FlushTicket
 from barnabas.replication.partition import Partition
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.runtime.clock import Clock
 from barnabas.runtime.metrics import Histogram
+from barnabas.runtime.slices import slices_of
+from barnabas.storage import file_names
+from barnabas.storage.checkpoints import BackgroundCheckpoints
 from barnabas.storage.log import Log
 from barnabas.storage.log_manager import LogManager
 from barnabas.storage.log_moves import CopyTask, LogMove
@@ -99,6 +104,62 @@ class Flusher:
         finally:
             self._again.discard(partition)
             del self._running[partition]
+
+
+class CheckpointWriter:
+    """Writes the checkpoint files of all log directories; owned by the broker's loop.
+
+    The loop collects the values in slices, a thread writes and syncs them.
+    """
+
+    def __init__(self, logs: LogManager, executor: Executor) -> None:
+        self._logs = logs
+        self._executor = executor
+        self._changes = logs.changes
+        self._checkpoints = BackgroundCheckpoints(logs.dirs, logs.checkpoints)
+        self._writing: dict[str, asyncio.Lock] = {}
+
+    async def write(self, name: str) -> None:
+        """Writes one kind of checkpoint, unless no log has changed since the last call."""
+        async with self._writing.setdefault(name, asyncio.Lock()):
+            while self._changes.take_outdated(name) and await self._write_once(name):
+                pass
+
+    async def log_start_offsets(self) -> None:
+        """Writes the log start offsets; on return they are on the disk."""
+        await self.write(file_names.LOG_START_OFFSETS)
+        for directory in self._logs.dirs.online:
+            try:
+                await self._in_thread(partial(directory.fs.sync_dir, directory.path))
+            except OSError as error:
+                directory.health.write_failed(error)
+
+    async def _write_once(self, name: str) -> bool:
+        """Returns whether a log was truncated or deleted meanwhile, so that a file is outdated."""
+        complete = False
+        try:
+            complete, outdated = await self._write_files(name)
+        finally:
+            if not complete:
+                self._changes.still_outdated(name)
+        return outdated
+
+    async def _write_files(self, name: str) -> tuple[bool, bool]:
+        """Returns whether all files were written, and whether one is outdated."""
+        collected = self._checkpoints.new_collection()
+        async for logs in slices_of(self._logs.maintenance.logs(), PARTITIONS_PER_SLICE):
+            self._checkpoints.collect(collected, name, logs)
+        complete, outdated = True, False
+        for task in self._checkpoints.tasks(name, collected):
+            await self._in_thread(task.run)
+            written = self._checkpoints.finish(task)
+            failed = task.error is not None or task.directory.health.failed
+            complete = complete and written
+            outdated = outdated or not (written or failed)
+        return complete, outdated
+
+    async def _in_thread(self, work: Callable[[], None]) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
 class LogMover:

@@ -25,7 +25,6 @@ from barnabas.broker.handler import (
     Handler,
     HandlerContext,
     Interceptor,
-    LargeResponse,
     NoResponse,
     RequestContext,
     RequestPorts,
@@ -35,10 +34,16 @@ from barnabas.broker.handler import (
 from barnabas.broker.large_requests import LargeRequests
 from barnabas.broker.loop_watch import SLOW_REQUEST_NS, LoopWatch, api_name
 from barnabas.broker.metrics.request_metrics import RequestMeter, RequestMetrics
-from barnabas.broker.request_limits import LOOP_BUDGET, LOOP_BUDGETS, merge_duplicates
+from barnabas.broker.request_limits import (
+    LOOP_BUDGET,
+    LOOP_BUDGETS,
+    is_large,
+    merge_duplicates,
+    slicing_of,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, DecodingBudgetError, LocalError, ProtocolError
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.replies import Part, PendingReply, Reply, release_parts
 from barnabas.net.server_connection import ServerConnection
 from barnabas.runtime.clock import Clock, SystemClock
@@ -92,9 +97,10 @@ class Dispatcher:
         self.intercept(interceptor)
         self._requests: dict[int, Any] = {}  # request classes, imported when first needed
         self._tasks: set[asyncio.Task[None]] = set()
-        # Bound once: a bound method is an object, and each request would create two.
+        # Bound once: a bound method is an object, and each request would create three.
         self._on_encoding_error = self._encoding_failed
         self._count_errors = self._metrics.count_errors
+        self._later = self._encode_later
 
     def __call__(self, connection: ServerConnection, frame: memoryview) -> Reply:
         short = self.short_paths.serve(connection, frame)
@@ -154,6 +160,7 @@ class Dispatcher:
         context = HandlerContext(header, connection, self._services)
         context.on_encoding_error = self._on_encoding_error
         context.count_errors = self._count_errors
+        context.encode_later = self._later
         return context
 
     def _record_when_completed(
@@ -180,7 +187,9 @@ class Dispatcher:
         """Returns the reply, and the request unless it is decoded later."""
         handler = self._handlers.get(api_key)
         if handler is None:
-            raise ConnectionClosedError(Refusal.UNSUPPORTED, f"{api_name(api_key)} is not served")
+            raise ConnectionClosedError(
+                CloseReason.UNSUPPORTED, f"{api_name(api_key)} is not served"
+            )
         if not handler.versions[0] <= version <= handler.versions[1]:
             return self._wrong_version(connection, handler, frame), None
         header, offset = decode_request_header(frame)
@@ -192,6 +201,11 @@ class Dispatcher:
             decode = partial(self._decode_large, header, frame, offset)
             later = self._large_requests.serve(context, handler, decode, self._serve)
             return self._reply_later(context, later), None
+        cut = None if api_key == _PRODUCE else slicing_of(handler.api, request)
+        if cut is not None:  # a Produce stays whole: it is pipelined while it waits for followers
+            merge_duplicates(handler.api, request)
+            later = self._large_requests.serve_decoded(context, handler, request, self._serve, cut)
+            return self._reply_later(context, later), request
         return self._reply(context, self._serve(context, handler, request)), request
 
     def _serve(self, context: RequestContext, handler: Handler, request: Any) -> Result:
@@ -244,6 +258,8 @@ class Dispatcher:
 
     def _reply(self, context: RequestContext, result: Result) -> Reply:
         if isinstance(result, Message):  # the most frequent case
+            if is_large(result):
+                return self._reply_later(context, self._large_requests.encode(context, result))
             return context.encode(result)
         if isinstance(result, Deferred):
             return result
@@ -255,10 +271,19 @@ class Dispatcher:
 
     def _reply_later(self, context: RequestContext, result: Awaitable[Any]) -> Deferred:
         deferred = context.defer()
+        self._complete_later(context, result, deferred)
+        return deferred
+
+    def _encode_later(self, context: RequestContext, response: Message, deferred: Deferred) -> None:
+        """Completes a deferred reply with a large response."""
+        self._complete_later(context, self._large_requests.encode(context, response), deferred)
+
+    def _complete_later(
+        self, context: RequestContext, result: Awaitable[Any], deferred: Deferred
+    ) -> None:
         task = asyncio.get_running_loop().create_task(self._finish(context, result, deferred))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return deferred
 
     async def _finish(
         self, context: RequestContext, result: Awaitable[Any], deferred: Deferred
@@ -268,15 +293,15 @@ class Dispatcher:
             later: Any = result
             while isinstance(later, Awaitable):  # of an interceptor, then of the handler
                 later = await self.loop_watch.watched(name, later)
-            if isinstance(later, LargeResponse):
+            if isinstance(later, Message) and is_large(later):
                 later = await self._large_requests.encode(context, later)
         except ConnectionClosedError as closed:
-            context.connection.refuse(closed.reason, closed.detail)
+            context.connection.close_with_reason(closed.reason, closed.detail)
         except ProtocolError as error:
-            context.connection.refuse(Refusal.MALFORMED, str(error))
+            context.connection.close_with_reason(CloseReason.MALFORMED, str(error))
         except Exception as error:  # noqa: BLE001 - one of the top-level loops
             failed = self._internal_error(context.header, error)
-            context.connection.refuse(failed.reason, failed.detail)
+            context.connection.close_with_reason(failed.reason, failed.detail)
         else:
             self._complete(context, later, deferred)
 
@@ -296,7 +321,7 @@ class Dispatcher:
     def _internal_error(self, header: RequestHeader, error: Exception) -> ConnectionClosedError:
         """Logs a failure of a handler; the client connects again and retries."""
         if isinstance(error, MemoryError):
-            return ConnectionClosedError(Refusal.MEMORY, f"{_name(header)}: not enough memory")
+            return ConnectionClosedError(CloseReason.MEMORY, f"{_name(header)}: not enough memory")
         if isinstance(error, SessionLostError | ConnectionLossError):
             key, line = (
                 f"lost {header.api_key}",
@@ -305,7 +330,7 @@ class Dispatcher:
             self._log.warning(key, line, _name(header), error)
         else:
             self._log.exception(f"serving {header.api_key}", "serving %s failed", _name(header))
-        return ConnectionClosedError(Refusal.INTERNAL, f"{_name(header)} failed")
+        return ConnectionClosedError(CloseReason.INTERNAL, f"{_name(header)} failed")
 
     def _log_limit(self, context: RequestContext, rejection: str) -> None:
         host, port = context.connection.stream.peer
@@ -332,7 +357,7 @@ class Dispatcher:
         frame = _error_frame(context)
         if frame is None:
             detail = f"{_name(header)}: no response could be encoded"
-            context.connection.refuse(Refusal.INTERNAL, detail)
+            context.connection.close_with_reason(CloseReason.INTERNAL, detail)
         return frame
 
     def _wrong_version(
@@ -344,7 +369,7 @@ class Dispatcher:
         detail = (
             f"{handler.api.name} version {version}, served versions are %d to %d" % handler.versions
         )
-        raise ConnectionClosedError(Refusal.UNSUPPORTED, detail)
+        raise ConnectionClosedError(CloseReason.UNSUPPORTED, detail)
 
 
 def _request_log(connection: ServerConnection, frame: memoryview) -> Callable[[int, int], None]:

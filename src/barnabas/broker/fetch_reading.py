@@ -3,11 +3,10 @@
 A read determines file ranges and copies no data. If its result is not sent, it is released.
 """
 
-import asyncio
-from collections.abc import Callable, Collection, Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Collection
+from typing import Protocol
 
-from barnabas.broker.access.access import Authorizers, fetch_rights
+from barnabas.broker.access.access import Authorizers, fetch_permission
 from barnabas.broker.error_responses import leader_hint, node_endpoints
 from barnabas.broker.fetch_sessions import (
     CachedFetchSession,
@@ -25,11 +24,11 @@ from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition
 from barnabas.model.records import IsolationLevel
 from barnabas.replication import partition_reader
 from barnabas.replication.partition import Partition
-from barnabas.replication.partition_read import FetchSpec, PartitionRead
-from barnabas.replication.partition_reader import needs_high_watermark
-from barnabas.replication.ports import ReplicaLog
+from barnabas.replication.partition_reader import PartitionRead, needs_high_watermark
+from barnabas.replication.ports import FetchSpec, ReplicaLog
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.runtime.clock import Clock
+from barnabas.runtime.slices import in_slices
 from barnabas.wire.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -43,9 +42,8 @@ from barnabas.wire.messages.fetch import (
 
 _HINTS_FROM = 12
 _ENDPOINTS_FROM = 16
-SLICE = 500
-"""Partitions that are read in one turn of the loop, if a request names more."""
-_T = TypeVar("_T")
+MANY_PARTITIONS = 250
+"""A request without a session that names more partitions is served in slices."""
 # An enum member is looked up by a slow path of its class; these run for each request.
 _COMMITTED = IsolationLevel.READ_COMMITTED
 _UNCOMMITTED = IsolationLevel.READ_UNCOMMITTED
@@ -94,7 +92,7 @@ class FetchJob:
         self._may_read = (
             None
             if authorizer is None
-            else fetch_rights(ctx, authorizer, follower=self._replica_id >= 0)
+            else fetch_permission(ctx, authorizer, follower=self._replica_id >= 0)
         )
         self._reads: list[tuple[SessionPartition, PartitionData]] = []
         self._budget = 0
@@ -108,7 +106,8 @@ class FetchJob:
         waiting = self._waiting
         for target in self._plan.targets:
             partition = self._find(target)
-            if partition is not None:  # None for one that is named twice
+            if partition is not None:
+                # None: the request names the partition twice, so no single target belongs to it.
                 waiting[partition] = None if partition in waiting else target
         return waiting.keys()
 
@@ -121,9 +120,8 @@ class FetchJob:
     async def read_in_slices(self) -> bool:
         """Like `read`; the loop serves other requests between two slices of the partitions."""
         self._begin_read()
-        for targets in _slices(self._plan.targets):
-            self._read_targets(targets)
-            await asyncio.sleep(0)
+        async for target in in_slices(self._plan.targets):
+            self._read_targets([target])
         return self._can_respond()
 
     def _begin_read(self) -> None:
@@ -208,9 +206,8 @@ class FetchJob:
         session = self._session()
         response = self._empty_response(session)
         self._count_replication()
-        for reads in _slices(self._reads):
-            await asyncio.sleep(0)
-            self._add_reads(response, session, reads)
+        async for read in in_slices(self._reads):
+            self._add_reads(response, session, [read])
         return response
 
     def _session(self) -> CachedFetchSession | None:
@@ -404,11 +401,6 @@ def _add_by_topic(
             last = FetchableTopicResponse(name, target.topic_id, [])
             topics.append(last)
         last.partitions.append(data)
-
-
-def _slices(items: list[_T]) -> Iterator[list[_T]]:
-    for start in range(0, len(items), SLICE):
-        yield items[start : start + SLICE]
 
 
 def _release(data: PartitionData) -> None:

@@ -6,11 +6,11 @@ The function returns one of:
 - the response, when it is available immediately;
 - a `Deferred`, when the response depends on a later event (its position in the connection's order
   of responses is kept);
-- an awaitable of the response, when the handler reads or writes the metadata tree; of a
-  `LargeResponse`, if the encoding would take too long on the loop;
+- an awaitable of the response, when the handler reads or writes the metadata tree, or makes a large
+  response in slices (`runtime.slices`);
 - NO_RESPONSE.
 
-The dispatcher encodes the returned message in the version of the request.
+The dispatcher encodes the returned message in the version of the request, a large one in a thread.
 
 Each handler module also declares Protocols with the parts of the broker that its handlers use
 (their *ports*); a function takes a `HandlerContext` of that Protocol. `broker.services.Services`
@@ -24,6 +24,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.metadata_cache import MetadataCache
+from barnabas.broker.request_limits import is_large
 from barnabas.model.control import Endpoint, LiveBroker
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -92,15 +93,6 @@ class EncodedBody:
         self.body = body
 
 
-class LargeResponse:
-    """A response that is encoded in the thread of the large requests."""
-
-    __slots__ = ("message",)
-
-    def __init__(self, message: Message) -> None:
-        self.message = message
-
-
 class Deferred(PendingReply):
     """A response that is available later; `respond` is called once."""
 
@@ -117,9 +109,16 @@ class Deferred(PendingReply):
         self._context = context
 
     def respond(self, response: Message) -> None:
-        """Completes the reply; an error replaces a response that cannot be encoded."""
+        """Completes the reply, later if the response is large.
+
+        An error replaces a response that cannot be encoded.
+        """
         self._on_abandon = None
-        self.complete(self._context.encode(response))
+        context = self._context
+        if context.encode_later is not None and is_large(response):
+            context.encode_later(context, response, self)
+        else:
+            self.complete(context.encode(response))
 
     def follow(self, reply: PendingReply) -> None:
         """Completes this reply together with `reply`; abandoning this one abandons `reply`."""
@@ -131,8 +130,7 @@ class Deferred(PendingReply):
 
 
 AvailableResult: TypeAlias = Message | Deferred | EncodedBody | NoResponse
-AwaitedResult: TypeAlias = AvailableResult | LargeResponse
-Result: TypeAlias = AvailableResult | Awaitable[AwaitedResult]
+Result: TypeAlias = AvailableResult | Awaitable[AvailableResult]
 Handle: TypeAlias = Callable[["RequestContext", Any], Result]
 """Serves a request. Each handler takes the request class of its API, so the parameter is Any."""
 
@@ -216,7 +214,8 @@ Handler: TypeAlias = ApiHandler[Any]
 class HandlerContext(Generic[PortsT_co]):
     """One request with its connection and the ports of its handler; created per request.
 
-    `count_errors` gets the API and the response before it is encoded.
+    `count_errors` gets the API and the response before it is encoded. `encode_later` encodes the
+    large response of a deferred reply, without holding the loop, and completes the reply.
 
     `request` is the decoded request, from which an error response can be built. It is None for
     Produce: a context that waits for acknowledgements must not keep the frame's memory.
@@ -228,6 +227,7 @@ class HandlerContext(Generic[PortsT_co]):
         "connection",
         "count_errors",
         "denials",
+        "encode_later",
         "header",
         "on_encoding_error",
         "request",
@@ -244,6 +244,7 @@ class HandlerContext(Generic[PortsT_co]):
         self.denials: list[Denial] | None = None
         self.charge: Charge = free_of_charge
         self.count_errors: Callable[[int, Message], None] | None = None
+        self.encode_later: Callable[[RequestContext, Message, Deferred], None] | None = None
         self.request: Message | None = None
         self.on_encoding_error: EncodingErrorHandler | None = None
 

@@ -11,7 +11,9 @@ frees the objects of requests and responses, because that takes long as well.
 
 Handlers run on the loop. If an API handles each element of a request independently, the handler
 gets the request in slices (`request_limits`), and the loop serves other requests between two
-slices. Requests of other APIs are limited in the number of their elements (`request_limits`).
+slices. That includes requests that are small enough to be decoded on the loop. Requests of other
+APIs are limited in the number of their elements (`request_limits`). Any response with many elements
+is encoded in the thread.
 """
 
 import asyncio
@@ -24,7 +26,6 @@ from barnabas.broker.error_responses import contains_error, error_response
 from barnabas.broker.handler import (
     Handler,
     HandlerContext,
-    LargeResponse,
     RequestContext,
     Result,
     encode_reply,
@@ -37,6 +38,7 @@ from barnabas.broker.request_limits import (
     decoding_limit,
     element_limit,
     free_in_steps,
+    is_large,
     join,
     limit_error,
     merge_duplicates,
@@ -45,7 +47,7 @@ from barnabas.broker.request_limits import (
     slicing_of,
 )
 from barnabas.model.errors import DecodingBudgetError, ProtocolError
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.replies import Part, PendingReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.message import Message
@@ -86,7 +88,7 @@ class LargeRequests:
         request = decoded.request
         if decoded.rejection is not None:
             if decoded.response is None:
-                raise ConnectionClosedError(Refusal.MALFORMED, decoded.rejection)
+                raise ConnectionClosedError(CloseReason.MALFORMED, decoded.rejection)
             self._log_limit(context, decoded.rejection)
             response: Any = decoded.response
         elif decoded.slicing is not None:
@@ -101,12 +103,25 @@ class LargeRequests:
         self._free(garbage)
         return reply
 
-    async def encode(self, context: RequestContext, large: LargeResponse) -> PendingReply:
+    async def serve_decoded(
+        self, context: RequestContext, handler: Handler, request: Any, serve: Serve, cut: Slicing
+    ) -> Any:
+        """Returns the reply to a request with many elements that was small enough to decode."""
+        response = await _serve_slices(context, handler, request, serve, cut)
+        if not isinstance(response, Message) or not is_large(response):
+            return response
+        reply = await self._encoded(context, response)
+        garbage = [response]
+        del response
+        self._free(garbage)
+        return reply
+
+    async def encode(self, context: RequestContext, response: Message) -> PendingReply:
         """Returns the reply to an ordinary request whose response is large."""
-        amended = large.message if context.amend is None else context.amend(large.message)
+        amended = response if context.amend is None else context.amend(response)
         reply: PendingReply = await self._encoded(context, amended)
-        garbage = [large.message, amended]
-        del large, amended
+        garbage = [response, amended]
+        del response, amended
         self._free(garbage)
         return reply
 
@@ -207,8 +222,6 @@ async def _served(context: RequestContext, handler: Handler, request: object, se
     result: Any = serve(context, handler, request)
     if isinstance(result, Awaitable):
         result = await result
-    if isinstance(result, LargeResponse):
-        result = result.message
     if isinstance(result, Message) and context.amend is not None:
         return context.amend(result)
     return result

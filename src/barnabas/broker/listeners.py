@@ -20,9 +20,9 @@ from barnabas.model.config import parse_address_limits
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 from barnabas.net.admission import ConnectionAdmission, ConnectionSlots, SlotLimits
+from barnabas.net.close_reasons import CloseReason
 from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.listener import BACKLOG, Listener, listen_on
-from barnabas.net.refusal import Refusal
 from barnabas.net.server_connection import ConnectionSecurity, FrameHandler, ServerConnection
 from barnabas.net.stream import plain_address
 from barnabas.runtime.clock import Clock
@@ -186,11 +186,11 @@ class Listeners:
         found = [bound.listener for bound in self._bound if bound.endpoint.listener == name]
         return [c for listener in found if listener is not None for c in listener.connections]
 
-    def refusals(self) -> Iterator[tuple[Refusal, int]]:
+    def closed_connections(self) -> Iterator[tuple[CloseReason, int]]:
         """Yields the numbers of closed connections by reason, per listener."""
         for bound in self._bound:
             if bound.listener is not None:
-                yield from bound.listener.refusals.counts.items()
+                yield from bound.listener.closed_connections.counts.items()
 
     def drain(self) -> None:
         """Accepts no more requests; requests in progress still get responses."""

@@ -26,13 +26,22 @@ class MetadataCache:
         self.controller_id = command.controller_id
         self._brokers = {broker.broker_id: broker for broker in command.live_brokers}
         gone = self._forget_unnamed(command) if command.is_full else set()
+        current: str | None = None
+        partitions: dict[int, PartitionState] = {}
         for state in command.partitions:
+            topic, number = state.topic_partition
             if state.leader == LEADER_DURING_DELETE:
+                current = None
                 self._forget(state.topic_partition)
-                if state.topic_partition.topic not in self._topics:
-                    gone.add(state.topic_partition.topic)
-            else:
-                self._remember(state)
+                if topic not in self._topics:
+                    gone.add(topic)
+                continue
+            if topic != current:  # once for each topic: a full command names all partitions
+                current = topic
+                partitions = self._topics.setdefault(topic, {})
+                if any(state.topic_id):
+                    self._name(topic, state.topic_id)
+            partitions[number] = state
         for name, topic_id in command.topic_ids.items():
             if name in self._topics:
                 self._name(name, topic_id)
@@ -74,12 +83,6 @@ class MetadataCache:
 
     def topic_name(self, topic_id: Uuid) -> str | None:
         return self._topic_names.get(topic_id)
-
-    def _remember(self, state: PartitionState) -> None:
-        topic, number = state.topic_partition
-        self._topics.setdefault(topic, {})[number] = state
-        if any(state.topic_id):
-            self._name(topic, state.topic_id)
 
     def _forget_unnamed(self, command: Command) -> set[str]:
         """Removes topics that a full command does not contain: they were deleted meanwhile."""

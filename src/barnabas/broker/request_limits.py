@@ -14,16 +14,20 @@ repeat a group, topic or resource a hundred thousand times, and its response wou
 APIs with short results, such as FindCoordinator, are excluded: as in Kafka, they return a result
 for every repetition.
 
-Slices: a large request is cut into smaller requests of the same API, and their responses are
-joined. Only APIs that handle each element independently are listed. The elements are counted at the
-end of a path of arrays, for example the partitions of all topics. A topic with more partitions than
-a slice has room for is cut too; its partitions are together again in the response. The objects of
-large requests and responses are freed in steps.
+Slices: a request with many elements is cut into smaller requests of the same API, and their
+responses are joined. Only APIs that handle each element independently are listed. The elements are
+counted at the end of a path of arrays, for example the partitions of all topics. A topic with more
+partitions than a slice has room for is cut too; its partitions are together again in the response.
+The objects of large requests and responses are freed in steps.
+
+Large responses: they are recognized by the number of their structs, whatever request they belong
+to, and encoded in the thread of the large requests.
 
 No IO and no loop: `large_requests` serves the slices.
 """
 
 import copy
+import sys
 from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -207,15 +211,15 @@ _OFFSETS_OF_GROUP = ("topics", "partition_indexes")
 # The size is chosen so that a slice takes 2 to 5 ms of the loop's time (scripts.request_costs).
 SLICED: dict[ApiKey, tuple[Slicing, ...]] = {
     ApiKey.PRODUCE: (
-        Slicing(("topic_data", "partition_data"), ("responses", "partition_responses"), 100),
+        Slicing(("topic_data", "partition_data"), ("responses", "partition_responses"), 50),
     ),
     ApiKey.METADATA: (Slicing(("topics",), ("topics",), 50),),
     ApiKey.LIST_OFFSETS: (Slicing(_PARTITIONS, _PARTITIONS, 100),),
-    ApiKey.OFFSET_COMMIT: (Slicing(_PARTITIONS, _PARTITIONS, 2_000),),
-    ApiKey.TXN_OFFSET_COMMIT: (Slicing(_PARTITIONS, _PARTITIONS, 2_000),),
+    ApiKey.OFFSET_COMMIT: (Slicing(_PARTITIONS, _PARTITIONS, 500),),
+    ApiKey.TXN_OFFSET_COMMIT: (Slicing(_PARTITIONS, _PARTITIONS, 500),),
     ApiKey.OFFSET_FETCH: (
-        Slicing(_OFFSETS_OF_GROUP, _PARTITIONS, 1_000),
-        Slicing(("groups", *_OFFSETS_OF_GROUP), ("groups", *_PARTITIONS), 1_000),
+        Slicing(_OFFSETS_OF_GROUP, _PARTITIONS, 500),
+        Slicing(("groups", *_OFFSETS_OF_GROUP), ("groups", *_PARTITIONS), 500),
     ),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (Slicing(_PARTITIONS, _PARTITIONS, 500),),
     ApiKey.DELETE_RECORDS: (Slicing(_PARTITIONS, _PARTITIONS, 500),),
@@ -331,6 +335,50 @@ def _arrays_of(kind: type) -> tuple[str, ...]:
     if not issubclass(kind, WireStruct):
         return ()
     return tuple(name for name, type_name, *_ in kind.FIELDS if type_name.startswith("["))
+
+
+# --- Large responses ------------------------------------------------------------------------------
+
+
+LARGE_RESPONSE = 500
+"""A response with more structs than this, at any depth, is encoded in a thread: 1 to 3 ms."""
+
+
+def is_large(response: Message) -> bool:
+    """Whether encoding a response would hold the loop; visits at most `LARGE_RESPONSE` structs."""
+    return _count_structs(response, LARGE_RESPONSE) > LARGE_RESPONSE
+
+
+def _count_structs(value: WireStruct, most: int) -> int:
+    """Counts the structs below a message or struct; may stop when there are more than `most`."""
+    count = 0
+    kind: type = type(value)
+    for name in _struct_arrays_of(kind):
+        items = getattr(value, name) or ()
+        count += len(items)
+        for item in items:
+            if count > most:
+                return count
+            count += _count_structs(item, most - count)
+    return count
+
+
+@cache
+def _struct_arrays_of(kind: type[WireStruct]) -> tuple[str, ...]:
+    """Returns the names of a struct's fields that are arrays of structs."""
+    module = sys.modules[kind.__module__]
+    return tuple(
+        name
+        for name, type_name, *_ in kind.FIELDS
+        if type_name.startswith("[") and _is_struct(getattr(module, type_name.strip("[]"), None))
+    )
+
+
+def _is_struct(found: object) -> bool:
+    return isinstance(found, type) and issubclass(found, WireStruct)
+
+
+# --- Limits ---------------------------------------------------------------------------------------
 
 
 def element_limit(api: ApiKey, known_partitions: int) -> int:

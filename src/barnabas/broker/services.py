@@ -19,7 +19,7 @@ from barnabas.broker.coordinators.group_coordinator import GroupCoordinator
 from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.broker.coordinators.transaction_coordinator import ProducerIds, TransactionCoordinator
 from barnabas.broker.coordinators.wiring import Coordinators
-from barnabas.broker.disk_jobs import LogMover
+from barnabas.broker.disk_jobs import CheckpointWriter, LogMover
 from barnabas.broker.fetch_sessions import FetchSessionCache
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.broker.metrics.client_telemetry import ClientTelemetry
@@ -48,6 +48,7 @@ class Services:
     replicas: ReplicaManager
     logs: LogManager
     log_mover: LogMover
+    checkpoints: CheckpointWriter
     topics: Topics
     producer_ids: ProducerIds
     produce_purgatory: Purgatory

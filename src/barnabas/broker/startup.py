@@ -17,7 +17,7 @@ from barnabas.controller.registration import cluster_id, ensure_roots, generate_
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError, UnavailableError
 from barnabas.model.ids import BrokerId, TopicPartition
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.replication.safety_rules import StartKind
 from barnabas.runtime.clock import Clock
 from barnabas.storage.log_manager import LogManager
@@ -262,4 +262,4 @@ class StartGate:
 
 
 def _not_started(why: str) -> ConnectionClosedError:
-    return ConnectionClosedError(Refusal.NOT_STARTED, why)
+    return ConnectionClosedError(CloseReason.NOT_STARTED, why)

@@ -14,15 +14,15 @@ from functools import partial
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.config_watch import ConfigWatch
-from barnabas.broker.disk_jobs import Flusher, LogMover
+from barnabas.broker.disk_jobs import CheckpointWriter, Flusher, LogMover
 from barnabas.broker.startup import keep_doubtful
-from barnabas.broker.tasks import PeriodicJobs, check_in_sync, in_slices
+from barnabas.broker.tasks import PARTITIONS_PER_SLICE, PeriodicJobs, check_in_sync
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.runtime.clock import Clock
+from barnabas.runtime.slices import slices_of
 from barnabas.storage import file_names
-from barnabas.storage.checkpoints import BackgroundCheckpoints
 from barnabas.storage.errors import storage_error
 from barnabas.storage.filesystem import FileSystem, OsFileSystem
 from barnabas.storage.local_log import FlushTask
@@ -105,7 +105,7 @@ class LogConfigs:
         return config
 
 
-class Housekeeping:
+class StorageJobs:
     """Starts and owns the periodic jobs of one broker; owned by its loop."""
 
     def __init__(
@@ -123,16 +123,17 @@ class Housekeeping:
         self._logs = logs
         self._flusher = flusher
         self._executor = executor
-        self._checkpoints = BackgroundCheckpoints(logs.dirs, logs.checkpoints)
         self._jobs = PeriodicJobs()
 
-    def start(self, replicas: ReplicaManager, configs: ConfigWatch) -> None:
+    def start(
+        self, replicas: ReplicaManager, configs: ConfigWatch, checkpoints: CheckpointWriter
+    ) -> None:
         config, logs, every = self._config, self._logs, self._jobs.every
         every(config["log.retention.check.interval.ms"], "retention", self._retain)
         every(_PURGE_MS, "purge", self._purge)
         every(_ROOM_CHECK_MS, "room-check", logs.dirs.check_room)
         for key, name in _CHECKPOINTS.items():
-            every(config[key], name, partial(self._checkpoint, name))
+            every(config[key], name, partial(checkpoints.write, name))
         every(
             config["replica.high.watermark.checkpoint.interval.ms"],
             "doubtful-replicas",
@@ -156,12 +157,12 @@ class Housekeeping:
 
     async def _retain(self) -> None:
         maintenance = self._logs.maintenance
-        async for logs in in_slices(maintenance.logs()):
+        async for logs in slices_of(maintenance.logs(), PARTITIONS_PER_SLICE):
             maintenance.run_retention(self._clock.now_ms(), logs)
 
     async def _flush(self) -> None:
         maintenance = self._logs.maintenance
-        async for logs in in_slices(maintenance.logs()):
+        async for logs in slices_of(maintenance.logs_to_check(), PARTITIONS_PER_SLICE):
             for log in maintenance.logs_to_flush(logs):
                 await self._flush_log(log)
 
@@ -172,20 +173,11 @@ class Housekeeping:
             if not log.health.failing:  # a failing log was already logged
                 _logger.warning("flush of %s failed: %s", log.topic_partition, error)
 
-    async def _checkpoint(self, name: str) -> None:
-        loop = asyncio.get_running_loop()
-        collected = self._checkpoints.new_collection()
-        async for logs in in_slices(self._logs.maintenance.logs()):
-            self._checkpoints.collect(collected, name, logs)
-        for task in self._checkpoints.tasks(name, collected):
-            await loop.run_in_executor(self._executor, task.run)
-            self._checkpoints.finish(task)
-
     async def _purge(self) -> None:
         """Unlinks deleted files; directories of deleted logs also if no other log is left."""
         maintenance = self._logs.maintenance
         await self._unlink(maintenance.begin_purge(()))
-        async for logs in in_slices(maintenance.logs()):
+        async for logs in slices_of(maintenance.logs_to_purge(), PARTITIONS_PER_SLICE):
             await self._unlink(maintenance.begin_purge(logs))
 
     async def _unlink(self, task: PurgeTask | None) -> None:
@@ -248,6 +240,7 @@ class BrokerStorage:
         self.logs.open_files.limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2
         self.executor = ThreadPoolExecutor(_THREADS, "barnabas-disk")
         self.flusher = Flusher(self.executor, clock)
+        self.checkpoints = CheckpointWriter(self.logs, self.executor)
         self.mover = LogMover(self.logs, self.flusher, self.executor, clock)
 
     @property
@@ -269,7 +262,7 @@ class BrokerStorage:
 
     def work(self, stack: AsyncExitStack, replicas: ReplicaManager, configs: ConfigWatch) -> None:
         """Starts the periodic jobs and continues moves between directories."""
-        housekeeping = Housekeeping(
+        jobs = StorageJobs(
             self._config,
             self._clock,
             self.logs,
@@ -277,8 +270,8 @@ class BrokerStorage:
             self.executor,
             lambda: self._layers.broker_value("log.cleaner.backoff.ms"),
         )
-        housekeeping.start(replicas, configs)
-        stack.push_async_callback(housekeeping.stop)
+        jobs.start(replicas, configs, self.checkpoints)
+        stack.push_async_callback(jobs.stop)
         self.logs.moves.on_swapped = lambda log: replicas.replace_log(log.topic_partition, log)
         self.mover.wake()
         stack.push_async_callback(self.mover.stop)

@@ -2,33 +2,22 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
 
 from barnabas.model.errors import BarnabasError
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.slices import slices_of
 
 _logger = logging.getLogger("barnabas.broker")
 Job = Callable[[], Awaitable[object] | object]
-Item = TypeVar("Item")
-SLICE = 500
+PARTITIONS_PER_SLICE = 500
 """Partitions that a periodic job handles before other callbacks of the loop run."""
 
 
-async def in_slices(items: Sequence[Item], size: int = SLICE) -> AsyncIterator[Sequence[Item]]:
-    """Yields the items in slices and lets the loop run other callbacks between two of them.
-
-    A job over all partitions of a large broker takes longer than a request may wait.
-    """
-    for start in range(0, len(items), size):
-        if start:
-            await asyncio.sleep(0)
-        yield items[start : start + size]
-
-
 async def check_in_sync(replicas: ReplicaManager) -> None:
-    """Runs the periodic check of all partitions."""
-    async for partitions in in_slices(tuple(replicas.partitions())):
+    """Runs the periodic check of the partitions with followers."""
+    partitions_to_check = tuple(replicas.replicated_partitions())
+    async for partitions in slices_of(partitions_to_check, PARTITIONS_PER_SLICE):
         replicas.tick(partitions)
 
 

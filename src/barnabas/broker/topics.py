@@ -15,7 +15,7 @@ from barnabas.broker.handler import Charge, free_of_charge
 from barnabas.broker.metadata_cache import MetadataCache
 from barnabas.controller.machines.assignment import (
     BrokerRack,
-    Start,
+    PlacementStart,
     place_added_partitions,
     place_replicas,
 )
@@ -85,6 +85,7 @@ class Topics:
         charge(len(assignment))
         topic_id = None
         if not validate_only:
+            await asyncio.sleep(0)  # many partitions take milliseconds in each step
             topic_id = await self._admin.create_topic(topic.name, assignment, configs)
         return TopicCreation(topic_id, len(assignment), len(assignment[0]), configs)
 
@@ -108,6 +109,7 @@ class Topics:
         """Increases the number of partitions of a topic to `total`."""
         known = await self._admin.partitions_of(name)
         existing = {number: item.replicas for number, item in known.items()}
+        await asyncio.sleep(0)
         if total <= len(existing):
             text = f"topic {name} already has {len(existing)} partitions"
             raise BrokerError(ErrorCode.INVALID_PARTITIONS, text)
@@ -121,6 +123,7 @@ class Topics:
             added = self._manual_additions(existing, total, assignments)
         charge(len(added))
         if not validate_only:
+            await asyncio.sleep(0)
             await self._admin.add_partitions(name, added)
 
     async def change_config(self, kind: str, name: str, values: Mapping[str, str]) -> None:
@@ -161,19 +164,10 @@ class Topics:
         """
         deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
         await self._wait(lambda: self._metadata.topic_id(name) != topic_id, timeout_ms)
-        while self._metadata.topic_id(name) in (None, topic_id) and await self._is_in_tree(name):
+        while self._metadata.topic_id(name) in (None, topic_id) and await self._admin.exists(name):
             if asyncio.get_running_loop().time() > deadline:
                 raise BrokerError(ErrorCode.REQUEST_TIMED_OUT)
             await asyncio.sleep(_TREE_POLL_S)
-
-    async def _is_in_tree(self, name: str) -> bool:
-        try:
-            await self._admin.partitions_of(name)
-        except BrokerError as error:
-            if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
-                return False
-            raise
-        return True
 
     async def _wait(self, predicate: Callable[[], bool], timeout_ms: float) -> None:
         if predicate():
@@ -221,7 +215,7 @@ class Topics:
             )
         brokers = self._racks()
         count = max(len(brokers), 1)
-        start = Start(self._dice.randrange(count), self._dice.randrange(count))
+        start = PlacementStart(self._dice.randrange(count), self._dice.randrange(count))
         return place_replicas(brokers, partitions, factor, start)
 
     def _manual_additions(

@@ -16,8 +16,8 @@ from barnabas.model.records import TimestampType
 from barnabas.records.batch import MAGIC, BatchHeader
 from barnabas.records.control import decode_control_type
 from barnabas.records.legacy import decode_message
-from barnabas.records.raw_record import RawRecord
 from barnabas.records.reader import iter_raw
+from barnabas.records.record import RawRecord
 from barnabas.storage import file_names, indexes
 from barnabas.storage.batch_scan import checksum_ok, walk
 from barnabas.storage.filesystem import OsFileSystem

@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from barnabas.cli.commands import COMMANDS, Command, find
-from barnabas.cli.framework.output import DONE, FAILED, INTERRUPTED, USAGE
-from barnabas.cli.framework.verbs import CommandParser, HelpFormatter, examples, load
+from barnabas.cli.framework.output import DONE, FAILED, INTERRUPTED, USAGE, printable
+from barnabas.cli.framework.verbs import CommandParser, HelpFormatter, closest, examples, load
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.lazy_exports import missing_package
 from barnabas.model.version import VERSION
@@ -180,11 +180,9 @@ def _without_command(arguments: list[str]) -> int:
 
 
 def _unknown_command(parser: argparse.ArgumentParser, name: str) -> int:
-    import difflib  # start-up time
-
     parser.print_usage(sys.stderr)
-    close = difflib.get_close_matches(name, COMMANDS, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    found = closest(name, COMMANDS)
+    hint = "" if found is None else f"; did you mean {found!r}?"
     sys.stderr.write(f"barnabas: unknown command {name!r}{hint}\n")
     return USAGE
 
@@ -214,8 +212,6 @@ def _report_error(prefix: str, error: BarnabasError | str, code: int) -> int:
     text = str(error)
     for note in getattr(error, "__notes__", ()):
         text += "" if note.removeprefix("for ") in text else f" ({note})"
-    from barnabas.cli.framework.output import printable  # start-up time: only errors need it
-
     sys.stderr.write(f"{prefix}{printable(text)}\n")
     return code
 

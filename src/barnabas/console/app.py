@@ -79,7 +79,7 @@ class AssetCache:
             return
         asset = self._kept.get(scope["path"])
         if asset is None:
-            await self._app(scope, receive, self._keeping(scope["path"], send))
+            await self._app(scope, receive, self._caching(scope["path"], send))
             return
         # The headers are copied: middlewares outside of this one add theirs to the list.
         start = {"type": "http.response.start", "status": 200, "headers": list(asset.headers)}
@@ -96,7 +96,7 @@ class AssetCache:
         accepted = not self._compress or "gzip" in headers.get("accept-encoding", "")
         return accepted and "range" not in headers and not scope.get("query_string")
 
-    def _keeping(self, path: str, send: Send) -> Send:
+    def _caching(self, path: str, send: Send) -> Send:
         """Returns a send function that passes a response on and keeps it when it is complete."""
         start: Message | None = None
         body = bytearray()

@@ -1,6 +1,6 @@
 """The clients of a console: one admin client, one simple consumer, one producer per process.
 
-All belong to the console's event loop and are created at the first use. The link also answers which
+All belong to the console's event loop and are created at the first use. The link also reports which
 APIs the cluster serves, so that pages can hide functions that a cluster does not support.
 """
 

@@ -1,4 +1,4 @@
-"""Settings of a console: where it listens, who may use it, and the cluster behind it."""
+"""Settings of a console: address, users and roles, and the cluster that it shows."""
 
 import ipaddress
 from collections.abc import Mapping

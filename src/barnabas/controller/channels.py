@@ -89,6 +89,8 @@ class Outbox:
             reply = await self._deliver(broker_id, command)
             queue.popleft()
             self._on_reply(broker_id, command, reply)
+            # A command to the local broker may be applied without yielding to the loop.
+            await asyncio.sleep(0)
         if self._queues.get(broker_id) is queue:
             self._senders.pop(broker_id, None)
 

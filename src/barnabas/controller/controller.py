@@ -25,8 +25,8 @@ from barnabas.controller.active.epoch_state import (
 )
 from barnabas.controller.active.fenced_tree import ControllerMovedError
 from barnabas.controller.channels import BrokerChannels
-from barnabas.controller.election import CurrentController, resign, stand_for_election
-from barnabas.controller.machines.election import ElectionKind
+from barnabas.controller.controller_election import CurrentController, resign, stand_for_election
+from barnabas.controller.machines.leader_election import ElectionKind
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError

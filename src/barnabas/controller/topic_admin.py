@@ -4,6 +4,7 @@ No leader is elected here and no broker is notified directly: the active control
 nodes and acts on them, and brokers read configuration changes from /config/changes.
 """
 
+import asyncio
 import secrets
 from collections.abc import Mapping
 
@@ -19,6 +20,7 @@ from barnabas.model.ids import (
 )
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
+from barnabas.zk.recipes import write_if_unchanged
 from barnabas.zk.tree import (
     BadVersionError,
     CreateOp,
@@ -30,10 +32,11 @@ from barnabas.zk.tree import (
     Op,
     SetOp,
 )
-from barnabas.zk.znodes import TopicNode
+from barnabas.zk.znodes import TopicNode, assignments_of
 
 # Another client may change the topic at the same time; each attempt reads it again.
 _ATTEMPTS = 10
+_MANY_PARTITIONS = 1_000
 _RESERVED_IDS = frozenset({ZERO_UUID, Uuid(bytes(15) + b"\x01")})
 """The zero id means "no id"; the other is the metadata topic of KRaft clusters."""
 
@@ -64,8 +67,10 @@ class TopicAdmin:
         `assignment` names the replicas of each partition from 0 on.
         """
         _check_new_topic(name, assignment)
+        await _pause_if_many(assignment)
         topic_id = topic_id or new_topic_id()
-        node = TopicNode(topic_id, {p: ReplicaAssignment(r) for p, r in assignment.items()})
+        node = TopicNode(topic_id, assignments_of(assignment))
+        await _pause_if_many(assignment)
         create = CreateOp(paths.topic(name), node.encode())
         for _ in range(_ATTEMPTS):
             # The configuration node can exist without its topic: Kafka's own tools write the two
@@ -96,9 +101,10 @@ class TopicAdmin:
         for _ in range(_ATTEMPTS):
             data, version = await self._topic(name)
             node = TopicNode.decode(data)
+            await _pause_if_many(node.partitions)
             _check_added(name, node, added)
-            new = {p: ReplicaAssignment(replicas) for p, replicas in added.items()}
-            grown = TopicNode(node.topic_id, {**node.partitions, **new})
+            grown = TopicNode(node.topic_id, {**node.partitions, **assignments_of(added)})
+            await _pause_if_many(grown.partitions)
             try:
                 await self._tree.set(paths.topic(name), grown.encode(), version)
             except BadVersionError:
@@ -134,14 +140,13 @@ class TopicAdmin:
                     sequential=True,
                 ),
             ]
-            try:
-                await self._tree.multi(ops)
-            except MultiError as error:
-                if not isinstance(error.cause, NodeExistsError | NoNodeError):
-                    raise error.cause from error
-            else:
+            if await write_if_unchanged(self._tree, ops):
                 return
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, f"{entity_path} keeps changing")
+
+    async def exists(self, name: str) -> bool:
+        """Returns whether the metadata tree has a node of the topic; does not read its contents."""
+        return await self._tree.exists(paths.topic(name)) is not None
 
     async def partitions_of(self, name: str) -> Mapping[int, ReplicaAssignment]:
         """Returns the assignment stored in the metadata tree."""
@@ -172,6 +177,15 @@ class TopicAdmin:
         return CreateOp(path, data)
 
 
+async def _pause_if_many(partitions: Mapping[int, object]) -> None:
+    """Lets other callbacks run between two steps on a topic of thousands of partitions.
+
+    Each step takes milliseconds then. Writes are conditional, so the node may change meanwhile.
+    """
+    if len(partitions) > _MANY_PARTITIONS:
+        await asyncio.sleep(0)
+
+
 def _raise_unless_raced(name: str, error: MultiError) -> None:
     """Raise the reason why a topic was not created; return if only its configuration node raced."""
     if isinstance(error.cause, NodeTooLargeError):
@@ -195,7 +209,7 @@ def _check_new_topic(name: str, assignment: Mapping[int, Replicas]) -> None:
         text = f"partitions must be numbered from 0 without gaps, not {sorted(assignment)}"
         raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
     for partition, replicas in assignment.items():
-        _check_replicas(TopicPartition(name, partition), replicas)
+        _check_replicas(name, partition, replicas)
     if len({len(replicas) for replicas in assignment.values()}) != 1:
         text = "all partitions of a topic must have the same number of replicas"
         raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
@@ -210,12 +224,13 @@ def _check_added(name: str, node: TopicNode, added: Mapping[int, Replicas]) -> N
         text = f"topic {name} has {first} partitions; {sorted(added)} do not follow"
         raise BrokerError(ErrorCode.INVALID_PARTITIONS, text)
     for partition, replicas in added.items():
-        _check_replicas(TopicPartition(name, partition), replicas)
+        _check_replicas(name, partition, replicas)
 
 
-def _check_replicas(topic_partition: TopicPartition, replicas: Replicas) -> None:
+def _check_replicas(topic: str, partition: int, replicas: Replicas) -> None:
     if not replicas or len(set(replicas)) != len(replicas) or min(replicas) < 0:
-        text = f"{topic_partition}: replicas must be distinct broker ids, not {list(replicas)}"
+        which = TopicPartition(topic, partition)
+        text = f"{which}: replicas must be distinct broker ids, not {list(replicas)}"
         raise BrokerError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
 
 

@@ -106,7 +106,7 @@ class GroupCoordinatorShard:
     def unload(self) -> GroupOutcome:
         """Completes every parked request with NOT_COORDINATOR; the driver drops the timers."""
         step = self._step(0)
-        _dismiss_all(step, self._groups)
+        _fail_all_parked_requests(step, self._groups)
         return step.outcome
 
     def reconfigure(self, config: GroupConfig) -> None:
@@ -418,8 +418,8 @@ def _start_consumer_timers(step: GroupStep, group: ConsumerGroup) -> None:
             step.outcome.set_timer(key, member.rebalance_timeout_ms)
 
 
-def _dismiss_all(step: GroupStep, groups: GroupTable) -> None:
+def _fail_all_parked_requests(step: GroupStep, groups: GroupTable) -> None:
     """Fails every parked request: this broker is no longer the coordinator."""
     for group in groups.groups.values():
         if isinstance(group, ClassicGroup):
-            rebalance.dismiss(step, group, ErrorCode.NOT_COORDINATOR)
+            rebalance.fail_parked_requests(step, group, ErrorCode.NOT_COORDINATOR)

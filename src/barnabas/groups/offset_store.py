@@ -112,9 +112,8 @@ class OffsetStore:
         """Yields (group, partition) of every stored or pending offset of these topics."""
         for group_id in sorted(self.group_ids()):
             known = self._groups.get(group_id, {}).keys() | self.pending_of_group(group_id)
-            for partition in sorted(known):
-                if partition.topic in topics:
-                    yield group_id, partition
+            for partition in sorted(one for one in known if one.topic in topics):
+                yield group_id, partition
 
     def _ordered(self, committed: CommittedOffset) -> CommittedOffset:
         self._last_order += 1

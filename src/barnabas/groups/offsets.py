@@ -42,8 +42,9 @@ _NO_RETENTION = -1
 _MAX_INT64 = 2**63 - 1
 _HOLDS_SESSION = (ClassicState.STABLE, ClassicState.PREPARING_REBALANCE)
 NO_OFFSET = -1
-MAX_TOMBSTONES = 1_000
-"""Maximum of offsets removed in one step, so that the batch stays far below its size limit."""
+MAX_TOMBSTONES = 500
+"""Maximum of offsets removed in one step, so that it takes about 2 ms and the batch stays far below
+its size limit."""
 
 _BaseTime = Callable[[CommittedOffset], int]
 
@@ -114,7 +115,7 @@ def _check_member(group: Group, request: OffsetCommitRequest) -> None:
         request.member_id,
         request.generation_id,
         transactional=False,
-        understands=request.member_epochs_supported,
+        supports_member_epochs=request.member_epochs_supported,
     )
 
 
@@ -127,7 +128,11 @@ def _check_txn_member(group: Group, request: TxnOffsetCommitRequest) -> None:
         return
     try:
         consumer.validate_commit(
-            group, request.member_id, request.generation_id, transactional=True, understands=True
+            group,
+            request.member_id,
+            request.generation_id,
+            transactional=True,
+            supports_member_epochs=True,
         )
     except BrokerError as error:
         if error.code is ErrorCode.STALE_MEMBER_EPOCH:
@@ -357,8 +362,8 @@ def _base_time(group: Group) -> _BaseTime | None:
         return _commit_time if since is None else lambda _committed: since
     # With members, only offsets of topics that none of them reads may expire. This needs readable
     # subscriptions, and no rebalance that could change them now.
-    knows_topics = group.uses_consumer_protocol and group.subscribed_topics is not None
-    if knows_topics and group.state is ClassicState.STABLE:
+    has_subscription = group.uses_consumer_protocol and group.subscribed_topics is not None
+    if has_subscription and group.state is ClassicState.STABLE:
         return _commit_time
     return None
 

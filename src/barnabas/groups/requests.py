@@ -141,7 +141,9 @@ class OffsetCommitRequest(NamedTuple):
     member_id: str = UNKNOWN_MEMBER_ID
     group_instance_id: str | None = None
     retention_time_ms: int = -1  # v2-v4
-    member_epochs_supported: bool = True  # v9+: the client understands STALE_MEMBER_EPOCH
+    member_epochs_supported: bool = (
+        True  # v9+: the client supports_member_epochs STALE_MEMBER_EPOCH
+    )
 
 
 class TxnOffsetCommitRequest(NamedTuple):

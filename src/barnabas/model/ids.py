@@ -79,18 +79,6 @@ def as_topic_partition(value: object) -> TopicPartition:
     raise TypeError(f"expected a TopicPartition such as TopicPartition('orders', 0), got {value!r}")
 
 
-class TopicIdPartition(NamedTuple):
-    """One partition of one incarnation of a topic."""
-
-    topic_id: Uuid
-    topic: str
-    partition: int
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
-
-
 @dataclass(frozen=True, slots=True)
 class ReplicaAssignment:
     """The replicas of one partition, the preferred leader first.

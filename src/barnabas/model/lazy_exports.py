@@ -36,12 +36,12 @@ _EXTRAS = {
 }
 
 
-def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
+def lazy_exports(package: str, module_of: Mapping[str, str]) -> Callable[[str], object]:
     """Returns the `__getattr__` of a package (PEP 562).
 
     Args:
         package: The name of the package, for the error about an unknown name.
-        homes: The module of each public name, or `module:name` when the name differs there.
+        module_of: The module of each public name, or `module:name` when the name differs there.
 
     >>> find = lazy_exports("barnabas", {"Timestamps": "barnabas.model.records:TimestampType"})
     >>> find("Timestamps").__name__
@@ -49,10 +49,10 @@ def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], obje
     """
 
     def find(name: str) -> object:
-        home = homes.get(name)
-        if home is None:
+        location = module_of.get(name)
+        if location is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, _, other_name = home.partition(":")
+        module, _, other_name = location.partition(":")
         with optional_import():
             return getattr(importlib.import_module(module), other_name or name)
 

@@ -158,7 +158,7 @@ def resolve(
             if provider not in kinds:
                 return match[0]
             try:
-                return _looked_up(sources[kinds[provider]], kinds[provider], path, name)
+                return _value_of(sources[kinds[provider]], kinds[provider], path, name)
             except ConfigError as error:
                 raise ConfigError(f"{key}: {match[0]}: {error}") from None
 
@@ -185,7 +185,7 @@ def _kinds(settings: Mapping[str, str]) -> dict[str, str]:
     return kinds
 
 
-def _looked_up(source: Callable[[str, str], str], kind: str, path: str, name: str) -> str:
+def _value_of(source: Callable[[str, str], str], kind: str, path: str, name: str) -> str:
     if kind != "env" and not path:
         raise ConfigError(f"must have the form ${{{kind}:/path:name}}")
     return source(path, name)

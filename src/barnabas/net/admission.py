@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from barnabas.net.refusal import Refusal
+from barnabas.net.close_reasons import CloseReason
 from barnabas.net.server_connection import ServerConnection
 
 NO_LIMIT = 2**31 - 1
@@ -75,7 +75,7 @@ class ConnectionSlots:
         return max(0, self._total - self.limits.total)
 
 
-class Admitted(Protocol):
+class AdmittingListener(Protocol):
     """The methods of a listener that the admission uses."""
 
     @property
@@ -94,10 +94,10 @@ class ConnectionAdmission:
 
     def __init__(self, slots: ConnectionSlots | None = None) -> None:
         self._slots = slots or ConnectionSlots()
-        self._listeners: list[Admitted] = []
-        self._waiting: list[Admitted] = []
+        self._listeners: list[AdmittingListener] = []
+        self._waiting: list[AdmittingListener] = []
 
-    def join(self, listener: Admitted) -> None:
+    def join(self, listener: AdmittingListener) -> None:
         self._listeners.append(listener)
 
     def limit(self, limits: SlotLimits) -> None:
@@ -106,11 +106,11 @@ class ConnectionAdmission:
         self._close_surplus()
         self._wake()
 
-    def has_room(self, listener: Admitted) -> bool:
+    def has_room(self, listener: AdmittingListener) -> bool:
         """Whether a listener may accept."""
         return self._slots.has_room(listener.name)
 
-    def wait_for_room(self, listener: Admitted) -> None:
+    def wait_for_room(self, listener: AdmittingListener) -> None:
         """Calls the listener back when it may accept."""
         if listener not in self._waiting:
             self._waiting.append(listener)
@@ -119,12 +119,12 @@ class ConnectionAdmission:
         """Whether an address may have one more connection."""
         return self._slots.welcomes(host)
 
-    def opened(self, listener: Admitted, host: str) -> None:
+    def opened(self, listener: AdmittingListener, host: str) -> None:
         """Counts a new connection, before the listener adds it to its connections."""
         self._slots.take(listener.name, host)
         self._close_surplus()
 
-    def closed(self, listener: Admitted, host: str) -> None:
+    def closed(self, listener: AdmittingListener, host: str) -> None:
         """Removes a closed connection from the count."""
         self._slots.give_back(listener.name, host)
         self._wake()
@@ -146,8 +146,8 @@ class ConnectionAdmission:
             for connection in listener.connections
         ]
         for connection in heapq.nsmallest(surplus, found, key=_worth):
-            connection.refuse(
-                Refusal.TOO_MANY_CONNECTIONS, "closed to free a slot: too many connections"
+            connection.close_with_reason(
+                CloseReason.TOO_MANY_CONNECTIONS, "closed to free a slot: too many connections"
             )
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
+from barnabas.net._frame_receiver_hot import FrameReceiver
 from barnabas.net.client_protocol import (
     FIRST_API_VERSIONS,
     ClientProtocol,
-    FrameReceiver,
     VersionRanges,
     choose_version,
     version_ranges,

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, DeadlineError, ProtocolError, UnavailableError
+from barnabas.net._frame_receiver_hot import FrameReceiver
 from barnabas.net.client_protocol import (
     FIRST_API_VERSIONS,
     ClientProtocol,
-    FrameReceiver,
     VersionRanges,
     choose_version,
     version_ranges,
@@ -41,8 +41,10 @@ from barnabas.net.connection_options import (
 )
 from barnabas.net.diagnosis import diagnose, tls_failure
 from barnabas.runtime.lazy_timer import LazyTimer
+from barnabas.wire._produce_hot import SingleBatchForm
 from barnabas.wire.message import Message, Request, ResponseT
 from barnabas.wire.messages.api_versions import ApiVersionsResponse
+from barnabas.wire.messages.produce import ProduceRequest
 from barnabas.wire.primitives import Part
 
 _RETIRE_POLL_S = 0.1
@@ -260,6 +262,11 @@ class ClientConnection(ResponseProtocol):
         return self._failure is not None or self._retiring
 
     @property
+    def ready(self) -> bool:
+        """Whether a request is sent at once: it is open and does not authenticate again."""
+        return self._failure is None and self._held is None and not self._retiring
+
+    @property
     def in_flight(self) -> int:
         return len(self._waiting)
 
@@ -333,6 +340,31 @@ class ClientConnection(ResponseProtocol):
         if timeout_s is not None:
             self._deadlines.set(due_s)
         self._write(parts)
+
+    def single_form(self, version: int, head: bytes, tail: bytes) -> SingleBatchForm:
+        """Returns the form of Produce requests with one batch between these bytes of the body."""
+        return self._protocol.single_form(version, head, tail)
+
+    def submit_batch(
+        self,
+        form: SingleBatchForm,
+        batch: bytearray,
+        on_response: OnResponse,
+        now_s: float,
+        timeout_s: float,
+    ) -> None:
+        """Sends a Produce request with one batch; the connection must be `ready`.
+
+        The response is an AppendedBatch, or a ProduceResponse if the batch was not appended.
+        """
+        frame = self._protocol.send_batch(form, batch)
+        due_s = now_s + timeout_s
+        self._waiting.append(Waiting(on_response, ProduceRequest, timeout_s, due_s, now_s))
+        self._deadlines.set(due_s)
+        assert self._transport is not None
+        self._transport.write(frame)
+        self._meters.requests.record(len(frame))
+        self.last_used_s = now_s
 
     def post(self, request: Message, *, version: int | None = None) -> None:
         """Sends a request that has no response (Produce with acks=0)."""

@@ -73,7 +73,11 @@ class ClientTransport(asyncio.Transport):
         return self._closed
 
     def write(self, data: Buffer) -> None:
-        self.writelines([data])
+        """Sends the data, or keeps it until the socket accepts it."""
+        if isinstance(data, bytes) and not self._closed and not self._output.unsent_bytes:
+            self._send_small(data)
+        else:
+            self.writelines([data])
 
     def writelines(self, list_of_data: Iterable[Any]) -> None:
         """Sends the parts, or keeps them until the socket accepts them."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from barnabas.net._connection_state_hot import Progress, ReaderState
+from barnabas.net.close_reasons import ConnectionClosedError, bad_size
 from barnabas.net.frame_buffer import STEP_BYTES, FrameBuffer, ReceiveBudget, SpareBuffer
-from barnabas.net.refusal import ConnectionClosedError, bad_size
 from barnabas.net.stream import ByteStream
 from barnabas.runtime.clock import Clock
 

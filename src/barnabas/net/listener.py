@@ -12,9 +12,9 @@ import socket
 from collections.abc import Callable, Sequence
 
 from barnabas.net.admission import ConnectionAdmission
+from barnabas.net.close_reasons import ClosedConnections, CloseReason
 from barnabas.net.frame_buffer import ReceiveBudget, SpareBuffer
 from barnabas.net.frame_reader import SCRATCH_BYTES, ConnectionLimits
-from barnabas.net.refusal import Refusal, RefusalLog
 from barnabas.net.server_connection import ConnectionSecurity, FrameHandler, ServerConnection
 from barnabas.net.stream import ByteStream, TcpStream, plain_address
 from barnabas.runtime.clock import Clock
@@ -128,7 +128,7 @@ class Listener:
         self.limits = limits or ConnectionLimits()
         self.name = name
         self.budget = ReceiveBudget(self.limits.max_partial_bytes, self._on_pressure)
-        self.refusals = RefusalLog(name, clock)
+        self.closed_connections = ClosedConnections(name, clock)
         self.scratch = memoryview(bytearray(SCRATCH_BYTES))
         self.spare = SpareBuffer()
         self.connections: set[ServerConnection] = set()
@@ -220,7 +220,7 @@ class Listener:
 
     def _wait_for_room(self) -> None:
         full = "the limit is reached, new connections wait"
-        self.refusals.refused(Refusal.TOO_MANY_CONNECTIONS, None, full)
+        self.closed_connections.add(CloseReason.TOO_MANY_CONNECTIONS, None, full)
         self._ignore_sockets()
         self._admission.wait_for_room(self)
 
@@ -236,7 +236,7 @@ class Listener:
             return False
         address = plain_address(peer)
         if not self._admission.welcomes(address[0]):
-            self.refusals.refused(Refusal.TOO_MANY_FROM_IP, address, "over the limit")
+            self.closed_connections.add(CloseReason.TOO_MANY_FROM_IP, address, "over the limit")
             sock.close()
             return True
         self._serve_socket(sock)
@@ -253,7 +253,7 @@ class Listener:
         self.serve(stream)
 
     def _pause_accepting(self, error: OSError) -> None:
-        self.refusals.refused(Refusal.OUT_OF_FILES, None, error.strerror or "")
+        self.closed_connections.add(CloseReason.OUT_OF_FILES, None, error.strerror or "")
         self._ignore_sockets()
         if self._loop is not None:
             self._retry = self._loop.call_later(_OUT_OF_FILES_PAUSE_S, self._watch_sockets)
@@ -288,4 +288,6 @@ class Listener:
         now_ms = self.clock.monotonic_ms()
         for connection in list(self.connections):
             if connection.is_stuck(now_ms, _STUCK_UNDER_PRESSURE_MS):
-                connection.refuse(Refusal.MEMORY, "holds an unfinished frame while memory is short")
+                connection.close_with_reason(
+                    CloseReason.MEMORY, "holds an unfinished frame while memory is short"
+                )

@@ -218,7 +218,7 @@ def log_in(
             f"{address} is a listener without SASL: set security.protocol to PLAINTEXT or SSL"
         )
     if response.error_code:
-        raise _refused(login, address, response.error_code, None)
+        raise _rejected(login, address, response.error_code, None)
     version = choose_version(SaslAuthenticateRequest, served, address)
     exchange = login.begin()
     token: bytes | None = exchange.first()
@@ -226,7 +226,7 @@ def log_in(
     while token is not None:
         response = yield SaslAuthenticateRequest(token), version
         if response.error_code:
-            raise _refused(login, address, response.error_code, response.error_message)
+            raise _rejected(login, address, response.error_code, response.error_message)
         lifetime_ms = response.session_lifetime_ms
         try:
             token = exchange.step(response.auth_bytes)
@@ -235,10 +235,10 @@ def log_in(
     return lifetime_ms
 
 
-def _refused(
+def _rejected(
     login: SaslLogin, address: Address, code: int, message: str | None
 ) -> AuthenticationError:
     why = message or ErrorCode.of(code).explanation
     return AuthenticationError(
-        f"{address} refused {login.mechanism} login of user {login.user!r}: {why}"
+        f"{address} rejected {login.mechanism} login of user {login.user!r}: {why}"
     )

@@ -22,8 +22,8 @@ from typing import Protocol
 from barnabas.model.errors import ProtocolError
 from barnabas.net._connection_state_hot import ConnectionState, Progress
 from barnabas.net._small_frame_hot import DONE, NOTHING_DONE, RECEIVED, serve_small
+from barnabas.net.close_reasons import ClosedConnections, CloseReason, ConnectionClosedError
 from barnabas.net.frame_reader import FrameReader, ReaderHost
-from barnabas.net.refusal import ConnectionClosedError, Refusal, RefusalLog
 from barnabas.net.replies import Reply
 from barnabas.net.reply_queue import ReplyQueue
 from barnabas.net.stream import ByteStream, TcpStream
@@ -57,7 +57,7 @@ class ConnectionHost(ReaderHost, Protocol):
     """The parts of a listener that a connection uses."""
 
     @property
-    def refusals(self) -> RefusalLog: ...
+    def closed_connections(self) -> ClosedConnections: ...
 
     def call_soon(self, callback: Callable[[], None]) -> None: ...
 
@@ -282,16 +282,16 @@ class ServerConnection(ConnectionState):
         if self.idle:
             self.close()
 
-    def refuse(self, reason: Refusal, detail: str) -> None:
+    def close_with_reason(self, reason: CloseReason, detail: str) -> None:
         """Closes the connection and logs the reason."""
         if not self.closed:
-            self._host.refusals.refused(reason, self.stream.peer, detail)
+            self._host.closed_connections.add(reason, self.stream.peer, detail)
             self.close()
 
-    def refuse_after_replies(self, reason: Refusal, detail: str) -> None:
+    def close_after_replies(self, reason: CloseReason, detail: str) -> None:
         """Logs the reason and closes after the pending responses were sent."""
         if not self.closed:
-            self._host.refusals.refused(reason, self.stream.peer, detail)
+            self._host.closed_connections.add(reason, self.stream.peer, detail)
             self.close_when_idle()
 
     def set_bounds(self, deadline_ms: int, max_frame_bytes: int | None = None) -> None:
@@ -309,7 +309,7 @@ class ServerConnection(ConnectionState):
         """Closes the connection if the peer is gone, idle for too long, or too slow."""
         limits = self._limits
         if self._deadline_ms is not None and now_ms >= self._deadline_ms:
-            self.refuse(Refusal.AUTHENTICATION, "did not authenticate in time")
+            self.close_with_reason(CloseReason.AUTHENTICATION, "did not authenticate in time")
             return
         if self._replies.pending and self.stream.peer_is_gone():
             # A muted connection is not read, so a closed peer would stay unnoticed.
@@ -319,7 +319,7 @@ class ServerConnection(ConnectionState):
             window = limits.progress_ms if self.frames_received else limits.first_frame_ms
             if self._progress.too_slow(now_ms, window, limits.min_progress_bytes):
                 doing = "reading its responses" if self._writing else "sending a request"
-                self.refuse(Refusal.SLOW_PEER, f"too slow in {doing}")
+                self.close_with_reason(CloseReason.SLOW_PEER, f"too slow in {doing}")
         elif 0 <= limits.idle_ms <= now_ms - self._progress.last_ms and self.idle:
             self.close()
 
@@ -346,9 +346,9 @@ class ServerConnection(ConnectionState):
             return False
         return self._reader.holds_bytes or not self.frames_received
 
-    def _refuse_later(self, error: ConnectionClosedError) -> None:
+    def _close_later(self, error: ConnectionClosedError) -> None:
         """Logs immediately, stops reading and closes after a delay."""
-        self._host.refusals.refused(error.reason, self.stream.peer, error.detail)
+        self._host.closed_connections.add(error.reason, self.stream.peer, error.detail)
         self._paused = self._closing = True
         self._reading = False
         self.stream.watch_readable(None)
@@ -360,17 +360,19 @@ class ServerConnection(ConnectionState):
             with suppress(OSError):
                 self._replies.send(self.stream)
         if isinstance(error, ConnectionClosedError):
-            if error.reason is Refusal.UNSUPPORTED and not self._closing:
-                self._refuse_later(error)
+            if error.reason is CloseReason.UNSUPPORTED and not self._closing:
+                self._close_later(error)
             else:
-                self.refuse(error.reason, error.detail)
+                self.close_with_reason(error.reason, error.detail)
         elif isinstance(error, ProtocolError):
-            self.refuse(Refusal.MALFORMED, str(error))
+            self.close_with_reason(CloseReason.MALFORMED, str(error))
         elif isinstance(error, OSError):
             _logger.debug("peer=%s:%s lost: %s", *self.stream.peer, error)
             self.close()
         elif isinstance(error, MemoryError):
-            self.refuse(Refusal.MEMORY, "not enough memory for a request")
+            self.close_with_reason(CloseReason.MEMORY, "not enough memory for a request")
         else:
-            self._host.refusals.failed(self.stream.peer)
-            self.refuse(Refusal.INTERNAL, f"{type(error).__name__} while handling a request")
+            self._host.closed_connections.request_failed(self.stream.peer)
+            self.close_with_reason(
+                CloseReason.INTERNAL, f"{type(error).__name__} while handling a request"
+            )

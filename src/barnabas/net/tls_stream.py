@@ -11,7 +11,7 @@ import os
 import ssl
 from collections.abc import Callable, Sequence
 
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.replies import Buffer, FilePart
 from barnabas.net.stream import Address, ByteStream
 
@@ -111,7 +111,7 @@ class TlsStream:
             self._flush()  # sends the TLS alert with the reason
         reason = (error.reason or "failed").lower().replace("_", " ")
         what = "broken" if self._established else "handshake failed"
-        raise ConnectionClosedError(Refusal.TLS, f"TLS {what}: {reason}") from None
+        raise ConnectionClosedError(CloseReason.TLS, f"TLS {what}: {reason}") from None
 
     def watch_readable(self, callback: Callable[[], None] | None) -> None:
         self._readable = callback

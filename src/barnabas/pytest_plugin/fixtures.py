@@ -22,6 +22,7 @@ from barnabas import testing
 SCOPES = ("session", "package", "module", "class", "function")
 MARKER = "kafka(partitions=1, config={}): partitions and settings of the test's kafka_topic"
 _MARKER_KEYS = {"name", "partitions", "config"}
+_RESPONSE_SECONDS = 10.0
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,9 +70,6 @@ def broker_settings(config: pytest.Config) -> dict[str, object]:
     return settings
 
 
-_ANSWER_SECONDS = 10.0
-
-
 class TopicFactory(Protocol):
     """Creates topics that are deleted when the test ends."""
 
@@ -91,7 +89,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "Iterator[testing.KafkaServe
     if servers is not None:
         external = testing.ExternalKafka(servers)
         external.admin.describe_cluster(
-            timeout=_ANSWER_SECONDS
+            timeout=_RESPONSE_SECONDS
         )  # fail once here, not in every test
         yield external
         external.close_clients()
@@ -185,7 +183,10 @@ def kafka_consumer_factory(
     with contextlib.ExitStack() as stack:
 
         def make(*topics: str, **config: object) -> Any:
-            settings = {**consumer_settings(kafka_bootstrap_servers, kafka_group), **config}
+            # Keywords have underscores, and the same key under two names is an error.
+            given = {name.replace("_", ".") for name in config}
+            own = consumer_settings(kafka_bootstrap_servers, kafka_group)
+            settings = {name: value for name, value in own.items() if name not in given} | config
             consumer = stack.enter_context(barnabas.Consumer(settings))
             if topics:
                 consumer.subscribe(list(topics))

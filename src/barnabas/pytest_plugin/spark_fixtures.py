@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def kafka_spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
-    """A local Spark session that knows `format("barnabas")`."""
+    """A local Spark session with `format("barnabas")` registered."""
     from barnabas.spark import session  # PySpark is an optional extra
 
     place = tmp_path_factory.mktemp("spark")

@@ -11,12 +11,17 @@ Record: varint length, i8 attributes, varlong timestamp delta, varint offset del
 from __future__ import annotations
 
 from collections.abc import Iterable
+from struct import Struct
 from typing import TYPE_CHECKING
+
+from crc32c import crc32c
 
 try:
     import cython
 except ImportError:
     from barnabas.model import _cython_shim as cython
+
+from barnabas.records._batch_header_hot import HEADER, LOG_OVERHEAD
 
 if cython.compiled:
     from cython.cimports.cpython.bytearray import (
@@ -35,6 +40,11 @@ COMPILED: bool = cython.compiled
 
 _PREFIX = cython.declare(cython.Py_ssize_t, 61)
 _MAX_RECORD = cython.declare(cython.Py_ssize_t, 2**31 - 1)
+_LOG_OVERHEAD = cython.declare(cython.Py_ssize_t, LOG_OVERHEAD)
+_MAGIC = cython.declare(cython.int, 2)
+_CRC_AT = cython.declare(cython.Py_ssize_t, 17)
+_pack_header = HEADER.pack_into
+_pack_crc = Struct(">I").pack_into
 
 BytesLike = bytes | bytearray | memoryview
 
@@ -269,6 +279,24 @@ class RecordAppender:
         self._count = self._next_delta = 0
         self._grow(128)
         return array
+
+    def take_sealed(
+        self, producer_id: cython.longlong, producer_epoch: cython.int, base_sequence: cython.int
+    ) -> bytearray:
+        """Returns the uncompressed batch with its header and checksum; no transaction.
+
+        The same as `take`, `BatchBuilder.build_unsealed` and the checksum, in one call.
+        """
+        count: cython.int = self._count
+        base: cython.longlong = self._base_timestamp
+        latest: cython.longlong = self._max_timestamp
+        batch = self.take()
+        length: cython.Py_ssize_t = len(batch) - _LOG_OVERHEAD
+        last: cython.int = count - 1 if count else 0
+        numbers = (producer_id, producer_epoch, base_sequence, count)
+        _pack_header(batch, 0, 0, length, -1, _MAGIC, 0, 0, last, base, latest, *numbers)
+        _pack_crc(batch, _CRC_AT, crc32c(memoryview(batch)[_CRC_AT + 4 :]))
+        return batch
 
     @cython.cfunc
     @cython.inline

@@ -1,9 +1,9 @@
-"""Adds batches of a fetch response to Arrow columns: many small batches in one compiled pass.
+"""Decodes batches of a fetch response: many small batches in one compiled pass.
 
-Compiled by Cython. It accepts batches of magic 2 whose records are all plain (short numbers, a
-value, no headers) and stops before the first other one: a control batch, a batch that may be
-aborted, an old format, or a corrupt one. `reader` decodes that batch or raises its error. Without a
-compiler it accepts no batch.
+Compiled by Cython. It accepts batches of magic 2 and stops before the first other one: a control
+batch, a batch that may be aborted, an old format, or a corrupt one. For Arrow columns the records
+must be plain (short numbers, a value, no headers). `reader` decodes the batch at which it stopped,
+or raises its error. Without a compiler it accepts no batch.
 
 Offsets of the header's fields are those of `batch`.
 """
@@ -21,14 +21,20 @@ except ImportError:
 from barnabas.model.errors import CorruptRecordError
 
 if cython.compiled:
+    from cython.cimports.barnabas.records._batch_header_hot import header_at
     from cython.cimports.barnabas.records._columns_hot import ArrowColumns
+    from cython.cimports.barnabas.records._records_hot import append_records
 else:
     from barnabas.records._columns_hot import ArrowColumns
 
 COMPILED: bool = cython.compiled
 
 _HEADER_SIZE = cython.declare(cython.Py_ssize_t, 61)
+_MAGIC_OFFSET = cython.declare(cython.Py_ssize_t, 16)
+_LOG_OVERHEAD = cython.declare(cython.Py_ssize_t, 12)
+_LAST_DELTA_OFFSET = cython.declare(cython.Py_ssize_t, 23)
 _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
+_MAX_OFFSET = cython.declare(cython.longlong, 9223372036854775807)
 # Arrow's 32-bit offsets: stop before a column could pass 2 GiB.
 _MAX_COLUMN_BYTES = cython.declare(cython.Py_ssize_t, 1073741824)
 
@@ -48,6 +54,8 @@ def _big_endian(data: cython.p_uchar, at: cython.Py_ssize_t, size: cython.int) -
 @cython.inline
 @cython.exceptval(check=False)
 def _i32(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.int:
+    if not cython.compiled:
+        return int.from_bytes(data[at : at + 4], "big", signed=True)
     return cython.cast(cython.int, _big_endian(data, at, 4))
 
 
@@ -55,7 +63,36 @@ def _i32(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.int:
 @cython.inline
 @cython.exceptval(check=False)
 def _i64(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
+    if not cython.compiled:
+        return int.from_bytes(data[at : at + 8], "big", signed=True)
     return cython.cast(cython.longlong, _big_endian(data, at, 8))
+
+
+def next_fetch_offset(buf: Any, fetch_offset: cython.longlong) -> int:
+    """Returns the offset after the last whole batch in `buf`; reads only the batch headers.
+
+    Returns `fetch_offset` if there is no whole batch. A message set of the old formats (magic 0
+    and 1) starts with the offset of its last message, so it has no delta to add.
+    """
+    view: cython.const[cython.uchar][::1] = buf  # type: ignore[valid-type]
+    size: cython.Py_ssize_t = len(buf)
+    if size <= _MAGIC_OFFSET:
+        return fetch_offset
+    data: cython.p_uchar = (
+        cython.cast(cython.p_uchar, cython.address(view[0])) if cython.compiled else view
+    )
+    at: cython.Py_ssize_t = 0
+    end: cython.longlong = fetch_offset
+    while at + _MAGIC_OFFSET < size:
+        last: cython.longlong = _i64(data, at)
+        length: cython.Py_ssize_t = _i32(data, at + 8)
+        if length <= 0 or length > size - at - _LOG_OVERHEAD:
+            break
+        if data[at + _MAGIC_OFFSET] == 2 and length > _LAST_DELTA_OFFSET:
+            last += _i32(data, at + _LAST_DELTA_OFFSET)
+        end = max(end, last + 1)
+        at += _LOG_OVERHEAD + length
+    return end
 
 
 @cython.final
@@ -111,11 +148,42 @@ class BatchPass:
             return
         while columns._count < max_records and self._has_room(columns):
             size: cython.Py_ssize_t = self._whole()
-            if size == 0 or not self._add_batch(columns, size, transactional):
+            if not self._is_visible(size, transactional) or not self._add_batch(columns, size):
                 return
-            self.next_offset = _i64(self._data, self.pos) + _i32(self._data, self.pos + 23) + 1
-            self.leader_epoch = _i32(self._data, self.pos + 12)
-            self.pos += size
+            self._pass_by(size)
+
+    def append(
+        self,
+        out: list,
+        least: cython.Py_ssize_t,
+        topic: str,
+        partition: cython.int,
+        transactional: cython.bint,
+    ) -> None:
+        """Appends the records of batches from `pos` on until `out` has `least` records; the last
+        batch is added completely.
+        """
+        self.section = None
+        if not cython.compiled:
+            return
+        while len(out) < least:
+            size: cython.Py_ssize_t = self._whole()
+            if not self._is_visible(size, transactional):
+                return
+            count: cython.Py_ssize_t = len(out)
+            try:
+                self._append_batch(size, out, topic, partition)
+            except CorruptRecordError:
+                del out[count:]
+                return
+            self._pass_by(size)
+
+    @cython.cfunc
+    @cython.inline
+    def _pass_by(self, size: cython.Py_ssize_t) -> cython.void:
+        self.next_offset = _i64(self._data, self.pos) + _i32(self._data, self.pos + 23) + 1
+        self.leader_epoch = _i32(self._data, self.pos + 12)
+        self.pos += size
 
     @cython.cfunc
     @cython.inline
@@ -141,22 +209,57 @@ class BatchPass:
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _add_batch(
-        self, columns: ArrowColumns, size: cython.Py_ssize_t, transactional: cython.bint
-    ) -> cython.int:
-        """Returns 1 if the batch of `size` bytes at `pos` was added, 0 if `reader` must decode
-        it.
+    def _is_visible(self, size: cython.Py_ssize_t, transactional: cython.bint) -> cython.int:
+        """Returns 1 if all records of the batch of `size` bytes at `pos` are to be read, and its
+        checksum is correct.
         """
         data: cython.p_uchar = self._data
+        if size == 0:
+            return 0
         attributes: cython.int = cython.cast(cython.int, _big_endian(data, self.pos + 21, 2))
         if attributes & 0x20 or (attributes & 0x10 and not transactional):
             return 0
-        if _i64(data, self.pos) < self.next_offset or _i32(data, self.pos + 23) < 0:
+        base: cython.longlong = _i64(data, self.pos)
+        delta: cython.longlong = _i32(data, self.pos + 23)
+        if base < self.next_offset or delta < 0 or base > _MAX_OFFSET - 1 - delta:
             return 0
         if self._checksum is not None and self._checksum(
             self._bytes[self.pos + 21 : self.pos + size]
         ) != _big_endian(data, self.pos + 17, 4):
             return 0
+        return 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _append_batch(
+        self, size: cython.Py_ssize_t, out: list, topic: str, partition: cython.int
+    ) -> cython.int:
+        """Appends the records of the batch of `size` bytes at `pos`; raises if it is corrupt."""
+        data: cython.p_uchar = self._data
+        begin: cython.Py_ssize_t = self.pos + _HEADER_SIZE
+        end: cython.Py_ssize_t = self.pos + size
+        codec: cython.int = data[self.pos + 22] & 7
+        if codec == 0 or begin == end:
+            return append_records(
+                data, begin, end, header_at(data + self.pos), topic, partition, out
+            )
+        section = self._unpack(codec, self._bytes[begin:end])
+        plain: cython.const[cython.uchar][::1] = section  # type: ignore[valid-type]
+        size = plain.shape[0]
+        if size > 0:
+            data = cython.cast(cython.p_uchar, cython.address(plain[0]))
+        return append_records(
+            data, 0, size, header_at(self._data + self.pos), topic, partition, out
+        )
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _add_batch(self, columns: ArrowColumns, size: cython.Py_ssize_t) -> cython.int:
+        """Returns 1 if the batch of `size` bytes at `pos` was added, 0 if `reader` must decode
+        it.
+        """
+        data: cython.p_uchar = self._data
+        attributes: cython.int = cython.cast(cython.int, _big_endian(data, self.pos + 21, 2))
         if attributes & 7 == 0:
             return self._add_records(
                 columns, data, self.pos + _HEADER_SIZE, self.pos + size, attributes

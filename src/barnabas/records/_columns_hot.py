@@ -121,7 +121,7 @@ class Bytes:
         return 0
 
     def take(self) -> bytearray:
-        """The bytes written; this object is spent."""
+        """Returns the bytes that were written; this object cannot be used after that."""
         array = self._array
         del array[self._size :]
         self._array = bytearray()

@@ -20,14 +20,15 @@ except ImportError:
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import TimestampType
-from barnabas.records.raw_record import RawRecord
+from barnabas.records.record import RawRecord
 
 if cython.compiled:
     from cython.cimports.barnabas.records._batch_header_hot import BatchHeader
     from cython.cimports.barnabas.records._columns_hot import ArrowColumns
+    from cython.cimports.barnabas.records._object_calls import PyObject_GC_UnTrack
     from cython.cimports.barnabas.records._record_hot import Record
     from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize
-    from cython.cimports.libc.string import memcpy
+    from cython.cimports.libc.string import memcmp, memcpy
 else:
     from barnabas.records._batch_header_hot import BatchHeader
     from barnabas.records._columns_hot import ArrowColumns
@@ -76,6 +77,15 @@ def _corrupt(reason: str) -> NoReturn:
 
 
 @cython.cfunc
+@cython.inline
+def _untracked(fields: tuple) -> tuple:
+    """Returns a tuple of text, bytes and such tuples; the garbage collector need not visit it."""
+    if cython.compiled:
+        PyObject_GC_UnTrack(fields)
+    return fields
+
+
+@cython.cfunc
 def _copy_large(data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t) -> bytes:
     """Copies a large value without the interpreter lock. Compiled only."""
     value: bytes = PyBytes_FromStringAndSize(cython.NULL, size)
@@ -100,6 +110,25 @@ def check_records(
     cursor._start(begin, end, header)
     cursor._data = data
     return cursor.check()
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def append_records(  # noqa: PLR0913 - one call per batch across modules, so all of it at once
+    data: cython.p_uchar,
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    header: BatchHeader,
+    topic: str,
+    partition: cython.int,
+    out: list,
+) -> cython.int:
+    """Appends the records from `begin` to `end` of uncompressed data to `out`."""
+    cursor: RecordCursor = RecordCursor.__new__(RecordCursor)
+    cursor._start(begin, end, header)
+    cursor._data = data
+    cursor.records(topic, partition, header.base_offset, out)
+    return 0
 
 
 @cython.final
@@ -136,9 +165,12 @@ class RecordCursor:
     _lowest: cython.longlong
     _highest: cython.longlong
     _keyless: cython.longlong
+    # Header names of the last record, each as bytes and as text: most records have the same.
+    _names: list | None
 
     def __init__(self, data: bytes | bytearray | memoryview, header: Any) -> None:
         size: cython.Py_ssize_t = len(data)
+        self._names = None
         self._start(0, size, header)
         if cython.compiled:
             self._view = data
@@ -166,9 +198,10 @@ class RecordCursor:
         self._last_delta = header.last_offset_delta
         self._leader_epoch = header.partition_leader_epoch
 
+    @cython.ccall
     def records(
-        self, topic: str, partition: cython.int, from_offset: cython.longlong, out: list[Record]
-    ) -> None:
+        self, topic: str, partition: cython.int, from_offset: cython.longlong, out: list
+    ) -> object:
         """Append the records at and after `from_offset` to `out`."""
         record: Record
         while self._next():
@@ -186,6 +219,7 @@ class RecordCursor:
             record._headers = self._headers() if self._headers_left else self._no_headers()
             record._leader_epoch = self._leader_epoch
             out.append(record)
+        return None
 
     def raw(self) -> list[RawRecord]:
         """Returns every record, for the broker itself."""
@@ -467,16 +501,40 @@ class RecordCursor:
     def _headers(self) -> tuple:
         headers: list = []
         size: cython.Py_ssize_t
+        known: list | None = self._names
+        if known is None:
+            known = self._names = []
         while self._headers_left > 0:
             self._headers_left -= 1
             size = self._field(0)
-            key: bytes = self._bytes(self._pos, size)
+            name: object = self._header_name(known, len(headers), size)
             self._pos += size
             size = self._field(-1)
-            headers.append((key.decode("utf-8", "surrogateescape"), self._bytes(self._pos, size)))
+            headers.append(_untracked((name, self._bytes(self._pos, size))))
             self._pos += max(size, 0)
         self._no_headers()
-        return tuple(headers)
+        return _untracked(tuple(headers))
+
+    @cython.cfunc
+    def _header_name(
+        self, known: list, index: cython.Py_ssize_t, size: cython.Py_ssize_t
+    ) -> object:
+        """Returns the name of `size` bytes at the cursor, of the header number `index`.
+
+        `known` has the names of the last record: each as bytes and as text.
+        """
+        raw: bytes
+        if cython.compiled and 2 * index < len(known):
+            raw = known[2 * index]
+            if (
+                len(raw) == size
+                and memcmp(PyBytes_AS_STRING(raw), self._data + self._pos, size) == 0
+            ):
+                return known[2 * index + 1]
+        raw = self._bytes(self._pos, size)
+        name: object = raw.decode("utf-8", "surrogateescape")
+        known[2 * index : 2 * index + 2] = [raw, name]
+        return name
 
     @cython.cfunc
     @cython.inline

@@ -100,7 +100,7 @@ def _crc(data: cython.p_uchar, size: cython.Py_ssize_t, buf: memoryview) -> cyth
     """Returns the checksum of the bytes that it covers."""
     covered: memoryview
     if cython.compiled:
-        # A third of the instructions of a slice.
+        # Takes a third of the instructions of `buf[_ATTRIBUTES_AT:]`.
         start: cython.p_char = cython.cast(cython.p_char, data) + _ATTRIBUTES_AT
         covered = PyMemoryView_FromMemory(start, size - _ATTRIBUTES_AT, PyBUF_READ)
     else:

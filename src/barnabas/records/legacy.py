@@ -18,7 +18,7 @@ from typing import NamedTuple
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_TIMESTAMP, Codec, TimestampType
 from barnabas.records.compression import decompress
-from barnabas.records.raw_record import RawRecord
+from barnabas.records.record import RawRecord
 
 LOG_OVERHEAD = 12
 MIN_MESSAGE_SIZE = 14

@@ -32,7 +32,7 @@ from barnabas.records.batch import (
 )
 from barnabas.records.compression import DEFAULT_MAX_DECOMPRESSED, decompress
 from barnabas.records.control import ControlType, decode_control_type
-from barnabas.records.raw_record import RawRecord
+from barnabas.records.record import RawRecord
 
 _UNLIMITED = 2**63 - 1
 # Arrow's 32-bit offsets: stop before a column could pass 2 GiB.
@@ -143,45 +143,62 @@ class FetchDecoder:
 
     def take(self, max_records: int = _UNLIMITED) -> list[Record]:
         """Returns up to `max_records` of the next records; fewer only at the end."""
-        out, self._surplus = self._surplus, []
-        try:
-            while len(out) < max_records and self._decode_next(out):
-                pass
-        except CorruptRecordError:
-            if not out:
-                raise
+        out = self.take_batches(max_records)
         if len(out) > max_records:
             self._surplus = out[max_records:]
             del out[max_records:]
         return out
 
-    def take_batch(self) -> list[Record]:
-        """Returns all records of the next batch that has visible records; [] at the end."""
+    def take_batches(self, least: int) -> list[Record]:
+        """Returns the records of the next batches, of each all: at least `least` records, fewer at
+        the end or before a corrupt batch; [] at the end.
+        """
         out, self._surplus = self._surplus, []
-        while not out and self._decode_next(out):
-            pass
+        try:
+            while len(out) < least and (self._append_batches(out, least) or self._decode_next(out)):
+                pass
+        except CorruptRecordError:
+            if not out:
+                raise
         return out
 
     def take_columns(self, columns: ArrowColumns, max_records: int = _UNLIMITED) -> None:
         """Adds whole batches to Arrow buffers; may exceed `max_records` by one batch."""
         columns.reserve(self._end - self._pos)
-        batches = BatchPass(self._buf, crc32c if self._check_crcs else None, self._unpack)
         try:
             while columns.count < max_records and columns.size < _MAX_COLUMN_BYTES:
-                if not self._pass_over(batches, columns, max_records) and not self._decode_next(
-                    columns
-                ):
+                if not self._add_batches(columns, max_records) and not self._decode_next(columns):
                     break
         except CorruptRecordError:
             if not columns.count:
                 raise
 
-    def _pass_over(self, batches: BatchPass, columns: ArrowColumns, max_records: int) -> bool:
+    def _add_batches(self, columns: ArrowColumns, max_records: int) -> bool:
         """Adds plain batches in compiled code; returns False if the next one needs
         `_decode_next`.
         """
-        batches.pos, batches.next_offset = self._pos, self.next_offset
+        batches = self._start_pass()
         batches.add(columns, max_records, not self._aborted and not self._aborting)
+        return self._end_pass(batches)
+
+    def _append_batches(self, out: list[Record], least: int) -> bool:
+        """Appends the records of batches in compiled code; returns False if the next batch needs
+        `_decode_next`.
+        """
+        batches = self._start_pass()
+        committed = not self._aborted and not self._aborting
+        batches.append(out, least, self.topic, self.partition, committed)
+        return self._end_pass(batches)
+
+    def _start_pass(self) -> BatchPass:
+        # Not kept: the reference cycle with `_unpack` would keep the response, whose memory the
+        # connection needs for the next one.
+        batches = BatchPass(self._buf, crc32c if self._check_crcs else None, self._unpack)
+        batches.pos, batches.next_offset = self._pos, self.next_offset
+        return batches
+
+    def _end_pass(self, batches: BatchPass) -> bool:
+        """Takes over the position of a pass; returns False if it has not moved."""
         self._unpacked = batches.section
         if batches.pos == self._pos:
             return False

@@ -78,7 +78,7 @@ def _retain_with_horizon(
 
 
 def _lower_max_timestamp(header: BatchHeader, timestamps: Sequence[int]) -> None:
-    """Returns the max timestamp; an empty batch and one with log append time keep theirs."""
+    """Sets the max timestamp of the kept records; log append time and empty batches stay."""
     if timestamps and header.timestamp_type == TimestampType.CREATE_TIME:
         header.max_timestamp = max(timestamps)
 

@@ -38,12 +38,12 @@ from barnabas.records.compression import DecompressedTooLargeError
 from barnabas.records.reader import iter_raw, records_section
 
 
-class RefusedRecordsError(BrokerError):
+class RejectedRecordsError(BrokerError):
     """A batch is rejected because of some records; `problems` maps their index to the cause."""
 
     def __init__(self, code: ErrorCode, problems: Mapping[int, str]) -> None:
         number, problem = next(iter(problems.items()))
-        super().__init__(code, f"{len(problems)} records are refused; record {number}: {problem}")
+        super().__init__(code, f"{len(problems)} records are rejected; record {number}: {problem}")
         self.problems = problems
 
 
@@ -144,7 +144,7 @@ def _check_header_timestamps(
         return
     problem = _timestamp_problem(header.max_timestamp, rules, now_ms)
     if problem is not None:
-        raise _refusal(buf, header, rules, now_ms) or BrokerError(
+        raise _rejection(buf, header, rules, now_ms) or BrokerError(
             ErrorCode.INVALID_TIMESTAMP, f"the batch says: {problem}"
         )
 
@@ -172,16 +172,16 @@ def _check_records(buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: 
     if now_ms is not None and not in_time:
         in_time = not any(_timestamp_problem(end, rules, now_ms) for end in (lowest, highest))
     if (rules.compacted and keyless >= 0) or not in_time:
-        refusal = _refusal(buf, header, rules, now_ms)
-        if refusal is not None:
-            raise refusal
+        rejection = _rejection(buf, header, rules, now_ms)
+        if rejection is not None:
+            raise rejection
     if highest != header.max_timestamp and not memoryview(buf).readonly:
         set_max_timestamp(cast(bytearray, buf), 0, header, highest)
 
 
-def _refusal(
+def _rejection(
     buf: Buffer, header: BatchHeader, rules: BatchRules, now_ms: int | None
-) -> RefusedRecordsError | None:
+) -> RejectedRecordsError | None:
     """Returns the invalid records of a batch (KIP-467)."""
     try:
         records = iter_raw(buf, 0, header, rules.max_decompressed)
@@ -196,7 +196,7 @@ def _refusal(
             problem = _timestamp_problem(record.timestamp, rules, now_ms)
             if problem is not None:
                 problems[index], code = problem, ErrorCode.INVALID_TIMESTAMP
-    return RefusedRecordsError(code, problems) if problems else None
+    return RejectedRecordsError(code, problems) if problems else None
 
 
 def _invalid(message: str) -> BrokerError:

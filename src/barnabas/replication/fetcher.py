@@ -112,7 +112,7 @@ class FollowState(enum.Enum):
     FAILED = "failed"
 
 
-class Followed:
+class FollowedPartition:
     """One partition of a fetcher."""
 
     __slots__ = (
@@ -179,7 +179,7 @@ class ReplicaFetcher:
         self._throttle = throttle
         self.limits = limits
         self._on_caught_up = on_caught_up
-        self._followed: dict[TopicPartition, Followed] = {}
+        self._followed: dict[TopicPartition, FollowedPartition] = {}
 
     def __len__(self) -> int:
         return len(self._followed)
@@ -194,7 +194,7 @@ class ReplicaFetcher:
     def add(self, partition: Partition) -> None:
         """Follows this partition in its current epoch; a repeated call changes nothing."""
         if not self.follows(partition):
-            self._followed[partition.topic_partition] = Followed(partition)
+            self._followed[partition.topic_partition] = FollowedPartition(partition)
 
     def follows(self, partition: Partition) -> bool:
         """Whether this replica object is followed in its current epoch."""
@@ -218,7 +218,7 @@ class ReplicaFetcher:
         """Whether all partitions were caught up at their last response."""
         return all(item.caught_up for item in self._followed.values())
 
-    def take_quiet(self, now_ms: int, quiet_ms: int) -> list[Followed]:
+    def take_quiet(self, now_ms: int, quiet_ms: int) -> list[FollowedPartition]:
         """Removes and returns the partitions that received nothing for `quiet_ms`."""
         return self._take(
             lambda item: (
@@ -228,15 +228,15 @@ class ReplicaFetcher:
             )
         )
 
-    def take_busy(self) -> list[Followed]:
+    def take_busy(self) -> list[FollowedPartition]:
         """Removes and returns the partitions that received records with the last response."""
         return self._take(lambda item: item.quiet_since_ms is None)
 
-    def adopt(self, taken: Iterable[Followed]) -> None:
+    def adopt(self, taken: Iterable[FollowedPartition]) -> None:
         """Adds partitions that another fetcher of the same source has removed."""
         self._followed.update((item.partition.topic_partition, item) for item in taken)
 
-    def _take(self, chosen: Callable[[Followed], bool]) -> list[Followed]:
+    def _take(self, chosen: Callable[[FollowedPartition], bool]) -> list[FollowedPartition]:
         taken = [item for item in self._followed.values() if chosen(item)]
         for item in taken:
             del self._followed[item.partition.topic_partition]
@@ -270,7 +270,7 @@ class ReplicaFetcher:
             if followed.is_due(state, now_ms) and not self._throttled_ms(followed, now_ms)
         )
 
-    def _throttled_ms(self, followed: Followed, now_ms: int) -> int:
+    def _throttled_ms(self, followed: FollowedPartition, now_ms: int) -> int:
         # A replica that keeps up is never throttled: it would leave the ISR (KIP-73).
         if self._throttle is None or followed.caught_up:
             return 0
@@ -332,7 +332,7 @@ class ReplicaFetcher:
             if followed is not None:
                 followed.ready_at_ms = now_ms + self.limits.backoff_ms
 
-    def _current(self, request: FetchPartition | None) -> Followed | None:
+    def _current(self, request: FetchPartition | None) -> FollowedPartition | None:
         """Returns the partition of this request, or None if its state has changed since."""
         followed = None if request is None else self._followed.get(request.topic_partition)
         if followed is None or request is None:
@@ -350,7 +350,7 @@ class ReplicaFetcher:
 
     def _apply(
         self,
-        followed: Followed,
+        followed: FollowedPartition,
         now_ms: int,
         action: Callable[[Partition, FetchedPartition], None],
         response: FetchedPartition,
@@ -370,7 +370,9 @@ class ReplicaFetcher:
             return True
         return False
 
-    def _after_append(self, followed: Followed, response: FetchedPartition, now_ms: int) -> None:
+    def _after_append(
+        self, followed: FollowedPartition, response: FetchedPartition, now_ms: int
+    ) -> None:
         partition, log = followed.partition, followed.partition.log
         # Measured against the high watermark, not the leader's end, which the response does not
         # contain.
@@ -391,7 +393,7 @@ class ReplicaFetcher:
         if log.latest_epoch == partition.leader_epoch and followed.caught_up:
             self._on_caught_up(partition.topic_partition)
 
-    def _on_error(self, followed: Followed, error: ErrorCode, now_ms: int) -> None:
+    def _on_error(self, followed: FollowedPartition, error: ErrorCode, now_ms: int) -> None:
         if error is ErrorCode.OFFSET_OUT_OF_RANGE:
             followed.state = FollowState.REALIGNING
         elif error is ErrorCode.FENCED_LEADER_EPOCH:

@@ -32,10 +32,9 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.model.records import NO_EPOCH
 from barnabas.records.batch import BatchHeader
-from barnabas.replication._partition_state_hot import PartitionFields
+from barnabas.replication._partition_hot import PartitionFields
 from barnabas.replication.isr import DurableEnd, FlushTicket, LeaderState, effective_min_insync
-from barnabas.replication.partition_read import FetchSpec
-from barnabas.replication.ports import IsrChannel, ReplicaLog
+from barnabas.replication.ports import FetchSpec, IsrChannel, ReplicaLog
 from barnabas.replication.safety_rules import DEFAULT_RULES, SafetyRules
 from barnabas.replication.throttle import ReplicationThrottle
 from barnabas.runtime.clock import Clock

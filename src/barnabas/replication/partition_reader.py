@@ -1,8 +1,12 @@
 """Serves fetches, ListOffsets and OffsetForLeaderEpoch from one replica.
 
-The functions read a `Partition` and record the progress of followers; `partition_read` defines the
-values and the rule about bounds. A consumer may be sent to an in-sync follower in its own rack
-(KIP-392); the leader decides per fetch.
+The functions read a `Partition` and record the progress of followers. A consumer reads below the
+high watermark, with `read_committed` below the last stable offset; a follower reads to the log end
+offset. All bounds are exclusive. Every bound is read once, before the log is read, so that a
+response never contains records above its high watermark (KAFKA-9807, KAFKA-9835).
+
+A consumer may be sent to an in-sync follower in its own rack (KIP-392); the leader decides per
+fetch.
 """
 
 from collections.abc import Sequence
@@ -22,17 +26,55 @@ from barnabas.model.records import (
 from barnabas.replication.epochs import UNDEFINED, LogEpochEnd
 from barnabas.replication.isr import NEVER_MS
 from barnabas.replication.partition import Partition
-from barnabas.replication.partition_read import (
-    NOT_SEARCHED,
-    FetchSpec,
-    OffsetAnswer,
-    PartitionRead,
-    TimestampSearch,
-)
+from barnabas.replication.ports import FetchSpec
+from barnabas.storage.indexes import AbortedTxn
+from barnabas.storage.log_reader import FileSlice
 
-# Twice the time after which a consumer at a follower contacts the leader again.
 _COMMITTED = IsolationLevel.READ_COMMITTED
+# Twice the time after which a consumer at a follower contacts the leader again.
 _READERS_STAY_MS = 600_000
+
+
+@dataclass(slots=True)
+class PartitionRead:
+    """Result of a fetch for one partition; `slice` is None without records."""
+
+    slice: FileSlice | None
+    size: int
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    log_end_offset: int
+    next_offset: int
+    aborted: Sequence[AbortedTxn] = ()
+    diverging_epoch: LogEpochEnd | None = None
+    preferred_read_replica: BrokerId = NO_BROKER
+    is_urgent: bool = False
+    """Whether the response must be sent at once, even without records."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundOffset:
+    """Result of ListOffsets; all fields are -1 if no record matches."""
+
+    offset: int = -1
+    timestamp_ms: int = -1
+    leader_epoch: int = NO_EPOCH
+
+
+@dataclass(frozen=True, slots=True)
+class TimestampSearch:
+    """State of a search by time that was continued in a thread.
+
+    `hit` is the record that was found: timestamp, offset and leader epoch. Without one the search
+    continues at `next_offset`.
+    """
+
+    hit: tuple[int, int, int] | None = None
+    next_offset: int = 0
+
+
+NOT_SEARCHED = TimestampSearch()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +299,7 @@ def list_offset(
     current_leader_epoch: int = NO_EPOCH,
     leader_only: bool = True,
     searched: TimestampSearch = NOT_SEARCHED,
-) -> OffsetAnswer:
+) -> FoundOffset:
     """Returns the result of ListOffsets; replicas and tools with `isolation` None see all records.
 
     Raises LargeBatchError if a search by time must be continued in a thread; its result is passed
@@ -275,10 +317,10 @@ def list_offset(
     if timestamp_ms == LATEST_TIMESTAMP:
         if lagging:
             raise BrokerError(ErrorCode.OFFSET_NOT_AVAILABLE)
-        return OffsetAnswer(bound, leader_epoch=partition.leader_epoch)
+        return FoundOffset(bound, leader_epoch=partition.leader_epoch)
     if timestamp_ms in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         start = log.log_start_offset
-        return OffsetAnswer(start, leader_epoch=log.epochs.epoch_for_offset(start))
+        return FoundOffset(start, leader_epoch=log.epochs.epoch_for_offset(start))
     found = searched.hit
     if found is None and timestamp_ms == MAX_TIMESTAMP:
         found = log.max_timestamp_offset()
@@ -287,10 +329,10 @@ def list_offset(
     # A record above the bound may still be lost with this leader, or belong to an open transaction:
     # the reader must not learn of it.
     if found is not None and found[1] < bound:
-        return OffsetAnswer(found[1], found[0], found[2])
+        return FoundOffset(found[1], found[0], found[2])
     if lagging:
         raise BrokerError(ErrorCode.OFFSET_NOT_AVAILABLE)
-    return OffsetAnswer()
+    return FoundOffset()
 
 
 def _visible_end(partition: Partition, isolation: IsolationLevel | None) -> int:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
+from barnabas.model.control import NO_BROKER_EPOCH, AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.ids import TopicPartition, Uuid
+from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition, Uuid
+from barnabas.model.records import NO_EPOCH, IsolationLevel
 from barnabas.records.batch import BatchHeader
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.storage.append_info import AppendInfo, AppendOrigin
@@ -86,6 +87,30 @@ class ReplicaSource(Protocol):
     async def fetch(self, plan: ReplicaFetchPlan) -> Sequence[FetchedPartition]: ...
     async def leader_offsets(self, plan: OffsetsPlan) -> Sequence[LeaderOffsets]: ...
     async def close(self) -> None: ...
+
+
+# --- Fetches that this broker serves --------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class FetchSpec:
+    """One partition of one fetch; not frozen, because a fetch creates one per partition.
+
+    `replica_id` is NO_BROKER for consumers. `leader_only` is false for consumers with a rack,
+    which may read from a follower. `log_start_offset` is that of the follower's log.
+    """
+
+    offset: int
+    max_bytes: int
+    min_one_batch: bool = True
+    current_leader_epoch: int = NO_EPOCH
+    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
+    replica_id: BrokerId = NO_BROKER
+    last_fetched_epoch: int = NO_EPOCH
+    log_start_offset: int = -1
+    replica_epoch: int = NO_BROKER_EPOCH
+    client_rack: str | None = None
+    leader_only: bool = True
 
 
 # --- The log of a replica and the controller ------------------------------------------------------

@@ -6,7 +6,6 @@ checked by its leader epoch and has its own error code. A `FollowerControl` owns
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -71,7 +70,7 @@ class ReplicaManager:
     see a new registration before this broker does (KAFKA-9839). The broker must therefore register
     before it accepts commands.
 
-    `declined` contains partitions that this broker refuses to lead. While it is not empty, the
+    `declined` contains partitions that this broker declines to lead. While it is not empty, the
     broker periodically announces a log directory event, and the controller sends its commands
     again. `doubtful` starts as the set of the start condition and shrinks; the broker stores it
     across restarts.
@@ -96,8 +95,9 @@ class ReplicaManager:
         self._policy = start.policy
         self._broker_epoch = broker_epoch
         self._partitions: dict[TopicPartition, Partition] = {}
+        self._replicated: dict[TopicPartition, Partition] = {}  # have followers
         self._topic_names: dict[Uuid, str] = {}
-        self._replicas_of: Counter[str] = Counter()  # replicas here by topic
+        self._numbers: dict[str, set[int]] = {}  # partitions of each topic with a replica here
         self._listeners: list[PartitionListener] = []
 
     # --- lookup ---
@@ -111,6 +111,13 @@ class ReplicaManager:
 
     def partitions(self) -> Iterator[Partition]:
         return iter(self._partitions.values())
+
+    def replicated_partitions(self) -> Iterator[Partition]:
+        """Returns the partitions that this broker leads and that have followers.
+
+        `tick` has nothing to do for the others. A partition that resigned may still be here.
+        """
+        return iter(self._replicated.values())
 
     @property
     def offline_count(self) -> int:
@@ -189,7 +196,7 @@ class ReplicaManager:
             for listener in self._listeners:
                 partition.add_listener(listener)
             self._partitions[topic_partition] = partition
-            self._replicas_of[topic_partition.topic] += 1
+            self._numbers.setdefault(topic_partition.topic, set()).add(topic_partition.partition)
         elif ZERO_UUID not in (state.topic_id, partition.topic_id) and (
             state.topic_id != partition.topic_id
         ):
@@ -207,8 +214,16 @@ class ReplicaManager:
         # the log of a leader.
         self._followers.unfollow(partition.topic_partition)
         partition.make_leader(state)
+        self._note_followers(partition)
         self.doubtful.discard(partition.topic_partition)  # a leader's log is authoritative
         return ErrorCode.NONE
+
+    def _note_followers(self, partition: Partition) -> None:
+        leading = partition.leading
+        if leading is not None and leading.followers:
+            self._replicated[partition.topic_partition] = partition
+        else:
+            self._replicated.pop(partition.topic_partition, None)
 
     def _decline(self, topic_partition: TopicPartition) -> ErrorCode:
         """Declines leadership with the error code of a failed disk.
@@ -231,6 +246,7 @@ class ReplicaManager:
 
     def _follow(self, partition: Partition, state: PartitionState) -> ErrorCode:
         partition.make_follower(state)
+        self._note_followers(partition)
         if self.settings.broker_id not in state.isr:
             # Outside the ISR: a leader adds this replica again only after it has caught up.
             self.doubtful.discard(partition.topic_partition)
@@ -261,13 +277,15 @@ class ReplicaManager:
 
     def _forget(self, topic_partition: TopicPartition) -> None:
         partition = self._partitions.pop(topic_partition, None)
+        self._replicated.pop(topic_partition, None)
         self.doubtful.discard(topic_partition)
         self.declined.discard(topic_partition)
         self._failed.discard(topic_partition)
         if partition is not None:
-            self._replicas_of[topic_partition.topic] -= 1
-            if not self._replicas_of[topic_partition.topic]:
-                del self._replicas_of[topic_partition.topic]
+            numbers = self._numbers[topic_partition.topic]
+            numbers.discard(topic_partition.partition)
+            if not numbers:
+                del self._numbers[topic_partition.topic]
                 self._topic_names.pop(partition.topic_id, None)
         self._logs.delete(topic_partition)
 
@@ -288,9 +306,8 @@ class ReplicaManager:
 
     def change_min_insync(self, topic: str, value: int) -> None:
         """Applies a new `min.insync.replicas` of a topic."""
-        for partition in self._partitions.values():
-            if partition.topic_partition.topic == topic:
-                partition.configured_min_insync = value
+        for number in self._numbers.get(topic, ()):
+            self._partitions[TopicPartition(topic, number)].configured_min_insync = value
 
     def replace_log(self, topic_partition: TopicPartition, log: ReplicaLog) -> None:
         """Switches a replica to its log in another log directory."""

@@ -45,7 +45,7 @@ class SystemClock:
         return now_ns // _NS_PER_MS
 
     def monotonic_ms(self) -> int:
-        # Where `perf_counter_ns` is the monotonic clock, this is it without a Python number.
+        # `perf_counter_ns` reads the monotonic clock here; this call creates no Python number.
         now_ns: cython.longlong = -1
         if cython.compiled:
             now_ns = barnabas_perf_ns()

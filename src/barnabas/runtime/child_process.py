@@ -25,28 +25,28 @@ _USAGE = 2
 _PORTS = range(15_000, 32_000)
 
 
-def default_way() -> str:
+def default_method() -> str:
     """Returns how this system detects the death of the parent: KERNEL or PIPE."""
     return KERNEL if sys.platform == "linux" else PIPE
 
 
 def spawn(
-    command: Sequence[str], *, way: str | None = None, **options: object
+    command: Sequence[str], *, method: str | None = None, **options: object
 ) -> "subprocess.Popen[Any]":
     """Starts a command that is killed when this process ends.
 
     Args:
         command: The program and its arguments.
-        way: KERNEL or PIPE; the default is `default_way()`.
+        method: KERNEL or PIPE; the default is `default_method()`.
         options: Passed to `subprocess.Popen`. With PIPE, the command runs only while
             the pipe `stdin` is open: `communicate()` closes it.
 
     Raises:
         OSError: The process cannot be started.
     """
-    way = way or default_way()
-    wrapped = [sys.executable, "-I", "-S", __file__, way, str(os.getpid()), *command]
-    if way == PIPE:
+    method = method or default_method()
+    wrapped = [sys.executable, "-I", "-S", __file__, method, str(os.getpid()), *command]
+    if method == PIPE:
         options["stdin"] = subprocess.PIPE
     # The kernel sends the signal when the forking thread ends, not the process, so a thread that
     # lives as long as the process has to fork.
@@ -99,7 +99,7 @@ class _Spawner:
 _spawner = _Spawner()
 
 
-def _become(parent: int, command: Sequence[str]) -> None:
+def _replace_process(parent: int, command: Sequence[str]) -> None:
     """Replaces this process by the command; the kernel kills it when the parent dies."""
     import ctypes  # start-up time: only the script needs it
 
@@ -133,7 +133,7 @@ def _main(arguments: Sequence[str]) -> int:
         return _USAGE
     try:
         if arguments[0] == KERNEL:
-            _become(int(arguments[1]), arguments[2:])
+            _replace_process(int(arguments[1]), arguments[2:])
         return _guard(arguments[2:])
     except OSError as error:
         sys.stderr.write(f"{arguments[2]}: {error.strerror}\n")

@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import NoReturn, Self, SupportsIndex
 
 
-class _StaysInItsProcess:
+class _NotPicklable:
     """An object with threads, sockets or files: it says so when it is pickled.
 
     Python's own error would name the first attribute that cannot be pickled, such as a task. Users
@@ -16,7 +16,7 @@ class _StaysInItsProcess:
         raise TypeError(f"{name} cannot be pickled: create it in the process that uses it")
 
 
-class ClosesOnExit(_StaysInItsProcess):
+class ClosesOnExit(_NotPicklable):
     """`with` returns the object itself and calls `close` at the end, also after an error."""
 
     def close(self) -> None:
@@ -34,7 +34,7 @@ class ClosesOnExit(_StaysInItsProcess):
         self.close()
 
 
-class AsyncClosesOnExit(_StaysInItsProcess):
+class AsyncClosesOnExit(_NotPicklable):
     """`async with` returns the object itself and awaits `close` at the end, also after an error."""
 
     async def close(self) -> None:

@@ -6,6 +6,7 @@ early, and its callback checks the deadlines and sets the timer again.
 """
 
 import asyncio
+import math
 from collections.abc import Callable
 
 
@@ -15,27 +16,30 @@ class LazyTimer:
     The call may be too early, so the callback must check its deadlines.
     """
 
-    __slots__ = ("_callback", "_handle", "_loop")
+    __slots__ = ("_callback", "_due_s", "_handle", "_loop")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:
         self._loop = loop
         self._callback = callback
         self._handle: asyncio.TimerHandle | None = None
+        self._due_s = math.inf  # of the handle; infinite if there is none
 
     def set(self, when_s: float) -> None:
         """Makes the timer fire at `when_s` of the loop's time or earlier."""
-        handle = self._handle
-        if handle is not None:
-            if handle.when() <= when_s:
-                return
-            handle.cancel()
+        if self._due_s <= when_s:
+            return
+        if self._handle is not None:
+            self._handle.cancel()
+        self._due_s = when_s
         self._handle = self._loop.call_at(when_s, self._fire)
 
     def cancel(self) -> None:
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None
+            self._due_s = math.inf
 
     def _fire(self) -> None:
         self._handle = None
+        self._due_s = math.inf
         self._callback()

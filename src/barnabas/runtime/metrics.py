@@ -6,7 +6,7 @@ percentiles are computed from the difference of two readings of a histogram.
 
 A metric is declared once with its Kafka name (the JMX object name) where Kafka has one. Its
 Prometheus name follows the rules of the Kafka example configuration of Prometheus' JMX exporter, so
-existing dashboards and alerts work unchanged. This module knows neither the text format nor HTTP.
+existing dashboards and alerts work unchanged. The text format and HTTP are elsewhere.
 """
 
 import re

@@ -32,7 +32,7 @@ WITHOUT_EFFECT = "org.apache.kafka.common.metrics.JmxReporter"
 CLOSE_SECONDS = 2.0
 """Longest time that `wait()` waits for the last report."""
 FILE_SETTING = "metrics.json.file"
-LOOK_SECONDS = 0.005
+END_CHECK_SECONDS = 0.005
 
 
 class MetricsReporter(Protocol):
@@ -121,7 +121,7 @@ class ReporterThread:
                     "%s: the last report did not end within %g s", SETTING, CLOSE_SECONDS
                 )
                 return
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(END_CHECK_SECONDS)
 
     def _run(self) -> None:
         while not self._closing.wait(self._interval_s):

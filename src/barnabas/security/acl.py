@@ -170,8 +170,8 @@ class AccessEntry:
     def concerns(self, principal: Principal, host: str) -> bool:
         if self.host not in (WILDCARD, host):
             return False
-        everybody = principal.kind == USER and self.principal == f"{USER}:{WILDCARD}"
-        return everybody or self.principal == str(principal)
+        any_user = principal.kind == USER and self.principal == f"{USER}:{WILDCARD}"
+        return any_user or self.principal == str(principal)
 
     def allows(self, operation: Operation) -> bool:
         granted = IMPLIES.get(operation, frozenset({operation}))

@@ -17,7 +17,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 
 DEFAULT = None
-"""Name of the default entity: all that have no limit set for them."""
+"""Name of the default entity: every user, client id or address without a limit of its own."""
 
 PRODUCER_BYTE_RATE = "producer_byte_rate"
 CONSUMER_BYTE_RATE = "consumer_byte_rate"
@@ -28,8 +28,8 @@ CLIENT_QUOTAS = frozenset(
     {PRODUCER_BYTE_RATE, CONSUMER_BYTE_RATE, MUTATION_RATE, REQUEST_PERCENTAGE}
 )
 IP_QUOTAS = frozenset({CONNECTION_RATE})
-_TOO_MUCH = {PRODUCER_BYTE_RATE: 2**63, CONSUMER_BYTE_RATE: 2**63, CONNECTION_RATE: 2**31}
-WHOLE_NUMBERS = frozenset(_TOO_MUCH)
+_UPPER_BOUNDS = {PRODUCER_BYTE_RATE: 2**63, CONSUMER_BYTE_RATE: 2**63, CONNECTION_RATE: 2**31}
+WHOLE_NUMBERS = frozenset(_UPPER_BOUNDS)
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -76,8 +76,8 @@ def quota_problem(entity: Mapping[str, str | None], key: str, value: float) -> s
         return f"unknown quota {key!r}"
     if not value > 0 or value in (float("inf"), float("nan")):
         return f"{key} must be greater than 0"
-    if key in WHOLE_NUMBERS and (value != int(value) or value >= _TOO_MUCH[key]):
-        return f"{key} must be a whole number below {_TOO_MUCH[key]}"
+    if key in WHOLE_NUMBERS and (value != int(value) or value >= _UPPER_BOUNDS[key]):
+        return f"{key} must be a whole number below {_UPPER_BOUNDS[key]}"
     return None
 
 
@@ -125,7 +125,7 @@ def _candidates(user: str, client_id: str) -> list[tuple[Entity, Share]]:
 
 
 class Rate:
-    """Amounts per second over the last windows, at most `samples` of them. Takes `now`.
+    """Amounts per second over the last windows, at most `samples` of them. Callers pass the time.
 
     A window begins with its first amount and is kept until its last amount is too old, so the
     measured time may be a little longer than the windows.
@@ -161,7 +161,7 @@ class Rate:
 
     def _elapsed_ms(self, now_ms: int) -> int:
         # Before all windows exist, the missing ones count as empty: otherwise the first requests
-        # would look like a burst.
+        # would be measured as a burst.
         elapsed_ms = now_ms - self._windows[0].start_ms
         missing = self._samples - 1 - elapsed_ms // self._window_ms
         return max(elapsed_ms + max(missing, 0) * self._window_ms, 1)

@@ -326,7 +326,7 @@ class ScramServer:
         if final.channel_binding != first.gs2_header.encode():
             raise AuthenticationError("a SCRAM client-final message with another header")
         message = f"{self._auth_prefix},{final.without_proof}".encode()
-        if not self._proves(credential, message, final.proof) or not self._user_known:
+        if not self._is_valid_proof(credential, message, final.proof) or not self._user_known:
             raise AuthenticationError("wrong user name or password")
         signature = self._scram.hmac(credential.server_key, message)
         response = f"v={render_base64(signature)}".encode()
@@ -342,7 +342,7 @@ class ScramServer:
         self._token = self._tokens(user)
         return None if self._token is None else self._token.credential
 
-    def _proves(self, credential: ScramCredential, message: bytes, proof: bytes) -> bool:
+    def _is_valid_proof(self, credential: ScramCredential, message: bytes, proof: bytes) -> bool:
         if len(proof) != self._scram.size:
             return False
         client_key = xor(proof, self._scram.hmac(credential.stored_key, message))

@@ -128,7 +128,7 @@ _BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class CredentialForm:
-    """The visible form of a credential."""
+    """The number of iterations and the kind of salt, which a client sees when it logs in."""
 
     iterations: int
     salt_bytes: int | None
@@ -184,7 +184,8 @@ class DecoyCredentials:
     def _form_for(self, seed: bytes) -> CredentialForm:
         """Chooses a form by weighted rendezvous hashing.
 
-        Forms are as frequent as among the stored users, and a new user changes few names.
+        Each form is as frequent among unknown users as among stored ones, so the form does not show
+        whether a user exists. When a user is added, few unknown names get another form.
         """
 
         def score(item: tuple[CredentialForm, int]) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from barnabas.spark.query_metrics import lag
     from barnabas.spark.tuning import register, session
 
-_HOMES = {
+_MODULE_OF = {
     "decode": "barnabas.spark.formats.frames",
     "encode": "barnabas.spark.formats.frames",
     "lag": "barnabas.spark.query_metrics",
@@ -38,4 +38,4 @@ __all__ = [
     "watch_lag",
 ]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -39,6 +39,15 @@ from barnabas.spark.source.options import SOURCE_OPTIONS, STRATEGIES, SourceOpti
 from barnabas.spark.source.schema import decoded_types, source_schema
 
 SERVERS_OPTION = KAFKA_PREFIX + SERVERS
+PROVIDER = "provider"
+OPTION_PREFIX = "option."
+METADATA_KEY = "barnabas.options"
+NO_OPTIONS = (
+    "no options have reached the source. Spark does not pass the OPTIONS of a table with declared "
+    "columns to a Python data source. Leave out the columns (CREATE TABLE t USING barnabas OPTIONS "
+    "(...)), create a view (CREATE TEMPORARY VIEW v USING barnabas OPTIONS (...)), or give the "
+    "options in the query (SELECT * FROM t WITH (`kafka.bootstrap.servers` = '...', ...))"
+)
 
 
 class BarnabasDataSource(DataSource):
@@ -125,18 +134,6 @@ class BarnabasDataSource(DataSource):
             except ConfigError:
                 pass
             raise
-
-
-PROVIDER = "provider"
-OPTION_PREFIX = "option."
-METADATA_KEY = "barnabas.options"
-
-NO_OPTIONS = (
-    "no options have reached the source. Spark does not pass the OPTIONS of a table with declared "
-    "columns to a Python data source. Leave out the columns (CREATE TABLE t USING barnabas OPTIONS "
-    "(...)), create a view (CREATE TEMPORARY VIEW v USING barnabas OPTIONS (...)), or give the "
-    "options in the query (SELECT * FROM t WITH (`kafka.bootstrap.servers` = '...', ...))"
-)
 
 
 def is_table_creation(given: Mapping[str, str]) -> bool:

@@ -36,6 +36,8 @@ DECODE_ERROR = "DecodeError"
 TIMESTAMP = "timestamp"
 """The column of `sink_batch` for the option `timestampColumn`."""
 Header = tuple[str, bytes | None]
+ATTEMPTS = 3
+"""Two scans of one source in one query share a name: the one that is fenced retries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,6 @@ def sink_batch(letters: Iterable[DeadLetter], topic: str | None) -> pa.RecordBat
     schema = pa.schema([*fields, ("headers", pa.list_(header)), time])
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
-
-ATTEMPTS = 3
-"""Two scans of one source in one query share a name: the one that is fenced retries."""
 
 _log = logging.getLogger("barnabas.spark")
 

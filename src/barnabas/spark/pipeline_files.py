@@ -192,7 +192,7 @@ def read_python(path: Path) -> Pipeline:
         found = getattr(module, NAME, None)
         made = found() if callable(found) else found
     except Exception as error:
-        raise ConfigError(f"{_location(path, error)}: {_words(error)}") from error
+        raise ConfigError(f"{_location(path, error)}: {_error_text(error)}") from error
     if not isinstance(made, Pipeline):
         what = "has no" if found is None else "has another kind of"
         raise ConfigError(f"{path}: {what} variable or function {NAME!r}: it must be a Pipeline")
@@ -218,7 +218,7 @@ def _location(path: Path, error: Exception) -> str:
     return f"{path}:{lines[-1]}" if lines else str(path)
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     if isinstance(error, ConfigError):
         return str(error)
     text = error.msg if isinstance(error, SyntaxError) else str(error)

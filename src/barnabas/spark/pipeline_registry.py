@@ -3,10 +3,11 @@
 A process that runs a pipeline holds a lock on a file. The operating system releases the lock when
 the process ends, for whatever reason. So a state `running` without a lock means that the process
 died. The lock also prevents a second run of the same pipeline: two drivers that write the same
-checkpoint would destroy it.
+checkpoint would destroy it. A second lock prevents this for pipelines of different names.
 """
 
 import fcntl
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -20,11 +21,16 @@ RUNNING, STOPPED, FINISHED, FAILED, DIED = "running", "stopped", "finished", "fa
 STATE_DIR = "BARNABAS_STATE_DIR"
 
 
-def default_directory() -> Path:
-    """Returns `$BARNABAS_STATE_DIR`, or the state directory of the XDG specification."""
-    given = os.environ.get(STATE_DIR)
+def state_home() -> Path:
+    """Returns the directory of state that outlives a process, after the XDG specification."""
     base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(given) if given else Path(base) / "barnabas" / "pipelines"
+    return Path(base) / "barnabas"
+
+
+def default_directory() -> Path:
+    """Returns `$BARNABAS_STATE_DIR`, or a directory below `state_home`."""
+    given = os.environ.get(STATE_DIR)
+    return Path(given) if given else state_home() / "pipelines"
 
 
 class PipelineRegistry:
@@ -42,6 +48,25 @@ class PipelineRegistry:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise LocalError(f"the pipeline {name!r} is running already") from None
+            yield
+
+    @contextmanager
+    def owning(self, checkpoint: str, name: str) -> Iterator[None]:
+        """Holds the lock of a checkpoint; LocalError names the pipeline that holds it."""
+        path = checkpoint if "://" in checkpoint else str(Path(checkpoint).resolve())
+        digest = hashlib.sha256(path.encode()).hexdigest()[:16]
+        with (self._directory / f"checkpoint-{digest}.lock").open("a+", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                file.seek(0)
+                raise LocalError(
+                    f"the checkpoint {checkpoint} is used by the pipeline {file.read()!r}, which "
+                    "is running: each pipeline needs its own"
+                ) from None
+            file.truncate(0)
+            file.write(name)
+            file.flush()
             yield
 
     def log_file(self, name: str) -> Path:

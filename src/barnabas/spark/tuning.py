@@ -39,6 +39,9 @@ from barnabas.spark.data_source import BarnabasDataSource
 LOCAL_CHECKPOINTS = (
     "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 )
+PYTHON_VARIABLE = "PYSPARK_PYTHON"
+PYTHON_SETTING = "spark.pyspark.python"
+ZIP = Path("python/lib/pyspark.zip")
 
 
 def session(
@@ -132,10 +135,6 @@ def _without_checksum_files(spark: SparkSession) -> None:
     jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop).setWriteChecksum(False)
 
 
-PYTHON_VARIABLE = "PYSPARK_PYTHON"
-PYTHON_SETTING = "spark.pyspark.python"
-
-
 def register(spark: SparkSession) -> None:
     """Registers `format("barnabas")` with a session."""
     registration: Any = spark.dataSource
@@ -166,9 +165,6 @@ class _AttributeOverride:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._whole, name)
-
-
-ZIP = Path("python/lib/pyspark.zip")
 
 
 def use_unzipped_home() -> None:

@@ -36,8 +36,12 @@ cdef class LogState:
     cdef public object epochs
     cdef public object health
     cdef public object producers
+    cdef public list _changed
+    cdef public bint _listed
     cdef public bint _modified
     cdef public long long high_watermark
     cdef public long long log_start_offset
+
+cpdef void note_change(LogState log) except *
 
 cpdef bint flush_due(LogState log) except -1

@@ -1,9 +1,9 @@
 """The state of a log that each append and read uses.
 
 The classes are bases of `Segment`, `LogReader`, `LocalLog`, `LogFlusher` and `Log`. Compiled by
-Cython they are C structs (`_log_state_hot.pxd`): `_log_append_hot` and `_log_read_hot` read a field
-of theirs with one instruction, where an attribute of a Python object takes about a hundred. The
-subclasses define what the fields mean and their exact types. It also runs as plain Python.
+Cython they are C structs (`_log_state_hot.pxd`): `_log_short_paths_hot` reads a field of theirs
+with one instruction, where an attribute of a Python object takes about a hundred. The subclasses
+define what the fields mean and their exact types. It also runs as plain Python.
 """
 
 from __future__ import annotations
@@ -125,6 +125,16 @@ class LogState:
         self.high_watermark = high_watermark
         self._modified = False
         """Whether a clean shutdown must write anything for this log."""
+        self._changed: list = []
+        self._listed = True
+        """Whether `_changed` has this log already; also while no job reads the list."""
+
+
+def note_change(log: LogState) -> cython.void:
+    """Adds the log to the list of changed logs, once until the list is read."""
+    if not log._listed:
+        log._listed = True
+        log._changed.append(log)
 
 
 def flush_due(log: LogState) -> cython.bint:

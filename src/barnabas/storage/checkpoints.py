@@ -8,10 +8,12 @@ Increases are written periodically by `BackgroundCheckpoints` in three steps: co
 loop, write and sync a temporary file on a thread, rename it on the loop. The rename is skipped if
 the file was written meanwhile or if a log no longer reaches a collected offset; the next round
 writes the current values. A collection may take several iterations of the loop, and the last check
-reads only the offsets that differ from the file: both are long jobs on a broker with many logs.
+reads offsets only if a log was truncated or removed since, and only those that differ from the
+file: both are long jobs on a broker with many logs.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from barnabas.model.ids import TopicPartition
 from barnabas.storage import file_names
@@ -35,6 +37,12 @@ class Checkpoints:
     def __init__(self, dirs: LogDirs, table: LogTable) -> None:
         self._dirs = dirs
         self._table = table
+        self._truncations = 0
+
+    @property
+    def decreases(self) -> int:
+        """Number of truncations and removals of logs; no other event takes offsets from a log."""
+        return self._truncations + self._table.removals
 
     def recovery_points(self) -> None:
         self._write(file_names.RECOVERY_POINTS)
@@ -81,6 +89,7 @@ class Checkpoints:
         After a crash before the next periodic checkpoint, a recovery point above the log end would
         make new records count as flushed, and a log start offset above it would delete them.
         """
+        self._truncations += 1
         directory = self._table.home(log)
         for name, value in VALUES.items():
             if directory.offsets(name).get(log.topic_partition, 0) > value(log):
@@ -119,12 +128,16 @@ class Checkpoints:
 class CheckpointTask:
     """Writes one checkpoint file of one directory; `run` works on any thread and never raises."""
 
-    __slots__ = ("changed", "directory", "error", "known", "name", "offsets")
+    __slots__ = ("changed", "decreases", "directory", "error", "known", "name", "offsets")
 
-    def __init__(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:
+    def __init__(
+        self, directory: LogDirectory, name: str, offsets: Offsets, decreases: int
+    ) -> None:
         self.directory = directory
         self.name = name
         self.offsets = offsets
+        self.decreases = decreases
+        """`Checkpoints.decreases` before the offsets were collected."""
         self.known = directory.offsets(name)
         self.changed: Offsets = {}
         """The offsets that differ from the file; the others are still valid if the file is."""
@@ -143,6 +156,14 @@ class CheckpointTask:
             self.error = error
 
 
+class Collection(NamedTuple):
+    """Offsets for a checkpoint file of each directory."""
+
+    offsets: dict[LogDirectory, Offsets]
+    decreases: int
+    """`Checkpoints.decreases` when the collection began."""
+
+
 class BackgroundCheckpoints:
     """Owned by the event loop, except `CheckpointTask.run`; one round per file at a time."""
 
@@ -156,19 +177,18 @@ class BackgroundCheckpoints:
         self.collect(collected, name, self._checkpoints.logs())
         return self.tasks(name, collected)
 
-    def new_collection(self) -> dict[LogDirectory, Offsets]:
+    def new_collection(self) -> Collection:
         """Starts to collect; `collect` adds logs, `tasks` ends it."""
-        return {directory: {} for directory in self._dirs.online}
+        offsets: dict[LogDirectory, Offsets] = {directory: {} for directory in self._dirs.online}
+        return Collection(offsets, self._checkpoints.decreases)
 
-    def collect(
-        self, collected: dict[LogDirectory, Offsets], name: str, logs: Iterable[Log]
-    ) -> None:
-        self._checkpoints.add_to(collected, name, logs)
+    def collect(self, collected: Collection, name: str, logs: Iterable[Log]) -> None:
+        self._checkpoints.add_to(collected.offsets, name, logs)
 
-    def tasks(self, name: str, collected: dict[LogDirectory, Offsets]) -> list[CheckpointTask]:
+    def tasks(self, name: str, collected: Collection) -> list[CheckpointTask]:
         return [
-            CheckpointTask(directory, name, offsets)
-            for directory, offsets in collected.items()
+            CheckpointTask(directory, name, offsets, collected.decreases)
+            for directory, offsets in collected.offsets.items()
             if offsets != directory.offsets(name)
         ]
 
@@ -191,6 +211,9 @@ class BackgroundCheckpoints:
         return True
 
     def _is_still_valid(self, task: CheckpointTask) -> bool:
+        """Whether each log still reaches its offset; reads them only if one may not."""
+        if task.decreases == self._checkpoints.decreases:
+            return True
         value = self._checkpoints.value
         return all(
             value(task.directory, task.name, partition) >= offset

@@ -20,8 +20,8 @@ from hashlib import blake2b
 
 from barnabas.records.batch import MAGIC, BatchHeader, parse_header
 from barnabas.records.control import ControlType, EndMarker
-from barnabas.records.raw_record import RawRecord
 from barnabas.records.reader import iter_raw
+from barnabas.records.record import RawRecord
 from barnabas.records.rewrite import retain_records
 from barnabas.storage.append_info import end_marker_of
 from barnabas.storage.indexes import AbortedTxn

@@ -70,8 +70,8 @@ def _finish_swap(fs: FileSystem, directory: Path, swaps: list[_Leftover]) -> Non
     for swap in swaps:
         if swap.extension == file_names.LOG:
             _remove_replaced(fs, directory, swap, untouched=swap.base in indexed)
-    # The offset index is removed first: if it is missing, the originals of this base are removed
-    # and files of that name are the new ones. The log is removed last, so that a second start
+    # The offset index is renamed first: if no `.swap` of it exists, the originals of this base are
+    # removed and the files without suffix are new. The log is renamed last, so that a second start
     # repeats this step.
     for swap in sorted(swaps, key=lambda file: _RENAME_ORDER.index(file.extension)):
         fs.rename(swap.path, file_names.segment_file(directory, swap.base, swap.extension))

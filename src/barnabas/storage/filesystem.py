@@ -283,7 +283,7 @@ class OpenFiles:
         self._open.pop(segment, None)
 
     def _close_one(self, newest: OpenFile) -> None:
-        """Closes the oldest file without a use; each one that was used gets a second chance."""
+        """Closes the oldest file that was not used since the last search for such a file."""
         while True:
             oldest = next(iter(self._open))
             if oldest is newest or oldest.used:

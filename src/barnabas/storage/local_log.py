@@ -182,6 +182,11 @@ class LocalLog(LocalState):
         segment.rename_files(file_names.DELETED)
         self._removed.append((segment, None))
 
+    @property
+    def has_removed_files(self) -> bool:
+        """Whether files of removed segments wait for their deletion."""
+        return bool(self._removed)
+
     def take_expired_files(self, monotonic_ms: int) -> list[Path]:
         """Returns the files whose delete delay has passed.
 

@@ -21,8 +21,8 @@ from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import BatchHeader, assign_offsets, stamp_log_append_time
 from barnabas.records.control import EndMarker
 from barnabas.storage import file_names
-from barnabas.storage._log_append_hot import append_to_active
-from barnabas.storage._log_state_hot import LogState, flush_due
+from barnabas.storage._log_short_paths_hot import append_to_active
+from barnabas.storage._log_state_hot import LogState, flush_due, note_change
 from barnabas.storage.append_info import AppendInfo, AppendOrigin, end_marker_of, follower_batches
 from barnabas.storage.cleaning_pass import CleanResult
 from barnabas.storage.errors import CorruptFileError, storage_error
@@ -101,6 +101,20 @@ class Log(LogState):
     def update_config(self, config: LogConfig) -> None:
         """Installs new settings; the next append or periodic check uses them."""
         self.local.config = config
+        note_change(self)
+
+    def report_changes(self, changed: "list[Log]") -> None:
+        """Adds this log to the list at each change of its records, offsets, files or settings.
+
+        The log is added once until `reported` is called, and now, because nothing is known of it.
+        """
+        self._changed = changed
+        self.reported()
+        note_change(self)
+
+    def reported(self) -> None:
+        """Called when the list was read."""
+        self._listed = False
 
     @property
     def log_end_offset(self) -> int:
@@ -275,6 +289,7 @@ class Log(LogState):
         local.reader.appended(header.base_offset, segment, position, last + 1)
         self._flusher.unflushed_records += header.records_count
         self._modified = True
+        note_change(self)
         if header.producer_id < 0:
             return
         if marker is not None:
@@ -359,6 +374,7 @@ class Log(LogState):
         end = self.local.log_end_offset
         mark = max(self.log_start_offset, end if offset > end else offset)
         self.high_watermark = mark
+        note_change(self)
         # A transaction counts as unstable until its marker is below the high watermark: before, the
         # marker may still be truncated.
         self.producers.on_high_watermark(mark)
@@ -375,6 +391,7 @@ class Log(LogState):
         if offset <= self.log_start_offset:
             return False
         self.log_start_offset = offset
+        note_change(self)
         # The epoch of the new first record keeps an entry, so that a follower in that epoch can
         # still request the end offset of the epoch.
         self.epochs.truncate_from_start(offset)
@@ -455,6 +472,7 @@ class Log(LogState):
         """Makes `flush_due` true: data that must become durable soon is not flushed yet."""
         self._modified = True
         self._flusher.rolled = True
+        note_change(self)
 
     def begin_flush(self) -> FlushTask | None:
         """Returns a task that flushes all written data on any thread; None without such data."""
@@ -462,11 +480,13 @@ class Log(LogState):
 
     def finish_flush(self, task: FlushTask) -> None:
         """Moves the recovery point; any failed flush takes the directory offline."""
+        note_change(self)  # before an error that is raised: the flush is still due then
         self._flusher.finish(task)
 
     def flush(self, up_to: int | None = None) -> None:
         """Flushes synchronously, unless all records below `up_to` are durable already."""
         if up_to is None or up_to > self.recovery_point:
+            note_change(self)
             self._flusher.flush()
 
     # Retention, compaction, lifecycle
@@ -477,6 +497,7 @@ class Log(LogState):
         expired = expired_segments(self, now_ms)
         if not expired:
             return 0
+        note_change(self)
         try:
             # A log always has an active segment: the next append and the log end offset need one.
             if expired[-1] is self.local.active:
@@ -501,6 +522,7 @@ class Log(LogState):
         # result would bring removed records back.
         if result.plan.generation != self.local.generation:
             return False
+        note_change(self)
         try:
             for group in result.groups:
                 self.local.replace_segments(group.replaced, group.cleaned)
@@ -515,10 +537,6 @@ class Log(LogState):
         """Removes snapshots without a segment at their offset; keeps those above `beyond`."""
         bases = {segment.base_offset for segment in self.local.segments}
         self.snapshots.keep(o for o in self.snapshots.offsets if o in bases or o > beyond)
-
-    def take_expired_files(self, monotonic_ms: int) -> list[Path]:
-        """Returns the files of removed segments whose delete delay has passed."""
-        return self.local.take_expired_files(monotonic_ms)
 
     def moved(self, directory: Path) -> None:
         """Updates all paths after the partition's directory was renamed."""

@@ -55,8 +55,8 @@ class DirHealth:
 
     __slots__ = (
         "_listeners",
-        "_refused_bytes",
-        "_refused_writes",
+        "_rejected_bytes",
+        "_rejected_writes",
         "cause",
         "directory",
         "disk_full",
@@ -75,8 +75,8 @@ class DirHealth:
         """Gauge: 1 while writes fail because the volume or the quota is full."""
         self.failed_writes = 0
         """Counter: writes that failed with a transient error."""
-        self._refused_bytes = 0
-        self._refused_writes = 0
+        self._rejected_bytes = 0
+        self._rejected_writes = 0
         self._listeners: list[Callable[[Path], None]] = []
 
     def on_failure(self, listener: Callable[[Path], None]) -> None:
@@ -109,7 +109,7 @@ class DirHealth:
     def _note_transient(self, error: OSError, size: int) -> None:
         if not self.failing:
             self.failing = 1
-            self._refused_bytes = self._refused_writes = 0
+            self._rejected_bytes = self._rejected_writes = 0
             _log.error(
                 "log directory %s: writes fail: %s; producers get KAFKA_STORAGE_ERROR until "
                 "they succeed again",
@@ -117,8 +117,8 @@ class DirHealth:
                 error,
             )
         self.failed_writes += 1
-        self._refused_writes += 1
-        self._refused_bytes = max(self._refused_bytes, size)
+        self._rejected_writes += 1
+        self._rejected_bytes = max(self._rejected_bytes, size)
         if error.errno in _FULL:
             self.disk_full = 1
 
@@ -128,12 +128,12 @@ class DirHealth:
         A write smaller than the failed ones does not end the failure: on a full disk small
         batches may still fit, and each would cause two log lines.
         """
-        if size >= self._refused_bytes:
+        if size >= self._rejected_bytes:
             self._recovered()
 
     def has_room(self, free_bytes: int) -> None:
         """Ends the failure of a full directory without writes; called periodically."""
-        if self.disk_full and free_bytes >= max(2 * self._refused_bytes, _ROOM):
+        if self.disk_full and free_bytes >= max(2 * self._rejected_bytes, _ROOM):
             self._recovered()
 
     def _recovered(self) -> None:
@@ -141,7 +141,7 @@ class DirHealth:
         _log.warning(
             "log directory %s: writes succeed again, after %d failed writes",
             self.directory,
-            self._refused_writes,
+            self._rejected_writes,
         )
 
     def read_failed(self, error: OSError | CorruptRecordError | CorruptFileError) -> BrokerError:

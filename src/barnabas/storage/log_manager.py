@@ -64,6 +64,7 @@ class LogManager:
         dedupe_buffer_bytes: int = DEFAULT_DEDUPE_BUFFER_BYTES,
     ) -> None:
         self._table = table = LogTable()
+        self.changes = table.changes
         self._clock = clock
         self.open_files = OpenFiles(DEFAULT_MAX_OPEN_FILES)
         self._opener = LogOpener(fs, clock, config_for, self._truncated, self.open_files)
@@ -174,10 +175,9 @@ class LogManager:
         return log
 
     def update_config(self, topic: str, config: LogConfig) -> None:
-        for log in self._table.every():
-            if log.topic_partition.topic == topic:
-                log.update_config(config)
-                log.local.jitter_ms = self._opener.jitter(config)
+        for log in self._table.logs_of(topic):
+            log.update_config(config)
+            log.local.jitter_ms = self._opener.jitter(config)
 
     def delete(self, topic_partition: TopicPartition) -> None:
         """Removes a log at once; its directory is renamed and removed after the delete delay."""

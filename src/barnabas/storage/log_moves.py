@@ -35,7 +35,7 @@ from barnabas.storage.segment import Segment
 
 # Small enough for the loop to append in about a millisecond.
 PIECE_BYTES = 1024 * 1024
-# So small a rest that the swap may copy it on the loop.
+# A remainder of at most this size is copied on the loop when the logs are swapped.
 _NEAR_BYTES = 256 * 1024
 
 
@@ -378,8 +378,8 @@ class LogMoves:
         try:
             log_swap.rename_both(
                 self._opener.fs,
-                log_swap.Side(current, source, grave),
-                log_swap.Side(future, target, place),
+                log_swap.SwappedLog(current, source, grave),
+                log_swap.SwappedLog(future, target, place),
             )
         except OSError as error:
             raise storage_error(error) from error

@@ -48,7 +48,7 @@ def remove_note(fs: FileSystem, directory: Path) -> None:
         fs.sync_dir(directory)
 
 
-class Side(NamedTuple):
+class SwappedLog(NamedTuple):
     """One of the two logs, its log directory and its new path."""
 
     log: Log
@@ -56,7 +56,7 @@ class Side(NamedTuple):
     new_path: Path
 
 
-def rename_both(fs: FileSystem, current: Side, future: Side) -> None:
+def rename_both(fs: FileSystem, current: SwappedLog, future: SwappedLog) -> None:
     """Renames both directories (steps 2 and 3); raises OSError if the log was not replaced.
 
     A failure takes its log directory offline. If it is the directory of the copy, the current log
@@ -80,7 +80,7 @@ def rename_both(fs: FileSystem, current: Side, future: Side) -> None:
     future.log.moved(future.new_path)
 
 
-def _put_back(fs: FileSystem, current: Side, original: Path) -> None:
+def _put_back(fs: FileSystem, current: SwappedLog, original: Path) -> None:
     try:
         rename_durably(fs, current.new_path, original)
     except OSError as error:

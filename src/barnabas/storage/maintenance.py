@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from barnabas.model.config_keys.topic import MAX_LONG
 from barnabas.model.errors import BarnabasError
 from barnabas.runtime.clock import Clock
 from barnabas.storage import file_names
@@ -22,6 +23,7 @@ from barnabas.storage.checkpoints import Checkpoints
 from barnabas.storage.errors import storage_error
 from barnabas.storage.filesystem import FileSystem
 from barnabas.storage.log import Log
+from barnabas.storage.log_changes import FLUSH, PURGE
 from barnabas.storage.log_cleaner import CleanTask, LogCleaner
 from barnabas.storage.log_dirs import LogDirectory, remove_tree
 from barnabas.storage.log_table import LogTable
@@ -33,14 +35,14 @@ class PurgeTask:
 
     fs: FileSystem
     files: list[Path]
-    directories: list[Path]
+    directories: list[str]
     failures: list[tuple[Path, OSError]] = field(default_factory=list)
 
     def run(self) -> None:
         for path in self.files:
             self._attempt(path, self.fs.remove)
-        for path in self.directories:
-            self._attempt(path, partial(remove_tree, self.fs))
+        for directory in self.directories:
+            self._attempt(Path(directory), partial(remove_tree, self.fs))
 
     def _attempt(self, path: Path, remove: Callable[[Path], None]) -> None:
         try:
@@ -57,17 +59,19 @@ class Purging:
     def __init__(self, fs: FileSystem, clock: Clock) -> None:
         self._fs = fs
         self._clock = clock
-        self._directories: list[tuple[Path, int]] = []
+        # Text instead of paths, which the garbage collector would visit: a deleted topic may leave
+        # 20,000 directories.
+        self._directories: list[tuple[str, int]] = []
 
     def remove_soon(self, directories: Iterable[Path]) -> None:
         """Schedules these directories for removal without a delay."""
         now_ms = self._clock.monotonic_ms()
-        self._directories += [(path, now_ms) for path in directories]
+        self._directories += [(str(path), now_ms) for path in directories]
 
     def schedule_removal(self, log: Log) -> None:
         """Schedules the directory of a closed log for removal after the delete delay."""
         due_ms = self._clock.monotonic_ms() + log.config.file_delete_delay_ms
-        self._directories.append((log.directory, due_ms))
+        self._directories.append((str(log.directory), due_ms))
 
     def close_and_remove(self, log: Log, directory: LogDirectory) -> None:
         """Closes a log and renames its directory; it is removed after the delete delay."""
@@ -86,7 +90,7 @@ class Purging:
     def begin(self, logs: Iterable[Log]) -> PurgeTask | None:
         """Returns a task for all files and directories whose delay has passed."""
         now_ms = self._clock.monotonic_ms()
-        files = [path for log in logs for path in log.take_expired_files(now_ms)]
+        files = [path for log in logs for path in log.local.take_expired_files(now_ms)]
         directories = [path for path, due_ms in self._directories if due_ms <= now_ms]
         self._directories = [item for item in self._directories if item[1] > now_ms]
         return PurgeTask(self._fs, files, directories) if files or directories else None
@@ -139,6 +143,13 @@ class Maintenance:
         """Returns the files to unlink now; run the task on a thread, then call `finish_purge`."""
         return self._purging.begin(self._working(logs))
 
+    def logs_to_purge(self) -> list[Log]:
+        """Returns the logs with files of removed segments; call it once for each purge."""
+        changes = self._table.changes
+        found = [log for log in self._working(changes.take(PURGE)) if log.local.has_removed_files]
+        changes.again(PURGE, found)
+        return found
+
     def finish_purge(self, task: PurgeTask) -> None:
         self._purging.finish(task)
 
@@ -159,6 +170,16 @@ class Maintenance:
         return [log for log in logs if not log.health.failed and self._table.has(log)]
 
     # Flushing
+
+    def logs_to_check(self) -> list[Log]:
+        """Returns the logs that `logs_to_flush` may return; call it once for each round.
+
+        The others are flushed, or have neither a limit of time nor of records.
+        """
+        changes = self._table.changes
+        found = [log for log in self._working(changes.take(FLUSH)) if _may_need_flush(log)]
+        changes.again(FLUSH, found)
+        return found
 
     def logs_to_flush(self, logs: Iterable[Log] | None = None) -> list[Log]:
         """Returns logs to flush because of `flush.messages`, `flush.ms` or a sealed segment."""
@@ -185,7 +206,7 @@ class Maintenance:
 
         Skips logs that are being moved, because their segments must not change meanwhile.
         """
-        logs = [log for log in self._table.working() if not self._table.is_moving(log)]
+        logs = [log for log in self._table.compacted() if not self._table.is_moving(log)]
         return self.cleaning.begin(logs, now_ms, force=force)
 
     def finish_clean(self, task: CleanTask) -> bool:
@@ -205,6 +226,11 @@ class Maintenance:
             return False
         task.run()
         return self.finish_clean(task)
+
+
+def _may_need_flush(log: Log) -> bool:
+    """Whether a flush is due, or becomes due without another change of the log."""
+    return log.flush_due or (log.unflushed and log.config.flush_ms < MAX_LONG)
 
 
 def _guarded(log: Log, work: Callable[[], int | None]) -> int | None:

@@ -56,7 +56,7 @@ from barnabas.storage.segment import Segment, SegmentList
 _CHUNK = 1024 * 1024
 
 
-class GoodBatch(NamedTuple):
+class VerifiedBatch(NamedTuple):
     """A verified batch and its position."""
 
     position: int
@@ -64,14 +64,14 @@ class GoodBatch(NamedTuple):
     batch: memoryview
 
 
-def verified_batches(segment: Segment, end_offset: int) -> Iterator[GoodBatch]:
+def verified_batches(segment: Segment, end_offset: int) -> Iterator[VerifiedBatch]:
     """Yields the valid batches from the start of a segment; ends before the first invalid one.
 
     `end_offset` is the log end offset before this segment.
     """
     expected = max(segment.base_offset, end_offset)
     limit = segment.base_offset + MAX_RELATIVE_OFFSET
-    held: GoodBatch | None = None
+    held: VerifiedBatch | None = None
     for found in _sound_batches(segment.open_file(), segment.size):
         header = found.header
         if held is not None:
@@ -92,7 +92,7 @@ def verified_batches(segment: Segment, end_offset: int) -> Iterator[GoodBatch]:
         yield held
 
 
-def _sound_batches(file: File, end: int) -> Iterator[GoodBatch]:
+def _sound_batches(file: File, end: int) -> Iterator[VerifiedBatch]:
     """Yields whole batches with a valid checksum and any offsets."""
     position = 0
     chunk, chunk_start = b"", 0
@@ -114,7 +114,7 @@ def _sound_batches(file: File, end: int) -> Iterator[GoodBatch]:
             return
         if header.partition_leader_epoch < NO_EPOCH:
             return
-        yield GoodBatch(position, header, batch)
+        yield VerifiedBatch(position, header, batch)
         position += header.size
 
 

@@ -59,6 +59,7 @@ __all__ = [
 
 
 Expression = str
+OUTPUT_MODES = ("append", "update", "complete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -498,16 +499,12 @@ class CallSink(Sink):
         return f"call {name_of(self.function)}"
 
 
-OUTPUT_MODES = ("append", "update", "complete")
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class RecordSink(Sink):
     """Writes rows with the columns of Spark's sink (value, key, headers, partition) to a topic.
 
     Unlike `RowSink` it does not encode them. `mode` is Spark's output mode, `guarantee` the
-    sink's
-    `deliveryGuarantee`.
+    sink's `deliveryGuarantee`.
     """
 
     topic: str

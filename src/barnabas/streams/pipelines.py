@@ -32,7 +32,6 @@ from barnabas.admin import Admin
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.spark import DatabaseSink, encode
 from barnabas.spark import pipeline as definition
-from barnabas.spark.jvm import short_reason, stderr_into
 from barnabas.spark.options import admin_settings
 from barnabas.spark.pipeline import AVAILABLE_NOW, INPUT_VIEW, RAW, PipelineError
 from barnabas.spark.pipeline_files import PipelineFile
@@ -49,7 +48,7 @@ from barnabas.streams.nodes import (
     SparkSink,
     TopologyNode,
 )
-from barnabas.streams.run import POLL_SECONDS, Running
+from barnabas.streams.run import POLL_SECONDS, Running, short_reason, stderr_into
 from barnabas.streams.stages import Trigger
 from barnabas.streams.topics import create_written_topics
 from barnabas.streams.topology import Topology
@@ -61,6 +60,7 @@ if TYPE_CHECKING:
 RECORD_COLUMNS = ("key", "topic", "partition", "offset", "timestamp")
 """Columns of a decoded record other than its value; rows of a pipeline have them as `_key` etc."""
 TRACE_HEADERS = ("traceparent", "tracestate")
+GRACE_SECONDS = 30.0
 
 
 def topology_of(pipeline: definition.Pipeline) -> Topology:
@@ -215,9 +215,6 @@ def _errors_name(key: str) -> Iterator[None]:
         raise PipelineError(key, str(error)) from error
 
 
-GRACE_SECONDS = 30.0
-
-
 @dataclass(slots=True)
 class PipelineRunner:
     """One run of one pipeline.
@@ -230,6 +227,7 @@ class PipelineRunner:
         grace_s: How long a stop waits for the current micro-batch.
         stop: May be set by any thread or signal handler to end the run.
         metrics: Receives the progress of each micro-batch.
+        on_stop: Called with a message when a stop waits for the current micro-batch.
     """
 
     file: PipelineFile
@@ -239,6 +237,7 @@ class PipelineRunner:
     grace_s: float = GRACE_SECONDS
     stop: threading.Event = field(default_factory=threading.Event)
     metrics: QueryMetrics | None = None
+    on_stop: Callable[[str], None] = lambda _text: None
     _last: QueryFigures | None = None
     _last_batch: int | None = None
     _started: str = ""
@@ -251,7 +250,10 @@ class PipelineRunner:
             LocalError: The pipeline is running already, or its query has failed.
         """
         pipeline = self.file.pipeline
-        with self.registry.running(pipeline.name):
+        with (
+            self.registry.running(pipeline.name),
+            self.registry.owning(pipeline.checkpoint, pipeline.name),
+        ):
             self._started = _now()
             self._write_status(RUNNING)
             try:
@@ -293,6 +295,8 @@ class PipelineRunner:
             self._report(running)
         state = FINISHED if not self.stop.is_set() else STOPPED
         if running.active:
+            name = self.file.pipeline.name
+            self.on_stop(f"{name}: stopping after the current micro-batch")
             running.let_batches_end(self.grace_s)
         running.stop()
         self._report(running)

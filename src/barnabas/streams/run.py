@@ -1,14 +1,21 @@
-"""Runs a topology, to the current end of its topics or until it is stopped."""
+"""Runs a topology, to the current end of its topics or until it is stopped.
+
+Also for the other users of Spark in this package: the log file of Spark's JVM, and the short reason
+of an exception of Spark.
+"""
 
 import itertools
+import os
+import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from barnabas.model.errors import ConfigError, LocalError
-from barnabas.spark.jvm import short_reason
 from barnabas.spark.options import ClusterSettings
 from barnabas.streams import engine
 from barnabas.streams.nodes import TopologyNode
@@ -236,12 +243,6 @@ def _cluster(servers: str | ClusterSettings, options: Mapping[str, str] | None) 
     return ClusterSettings.of(servers, options)
 
 
-def stage_names(topology: Topology) -> list[str]:
-    """Returns the names of a topology's queries, which are also the directories of its
-    checkpoint."""
-    return [stage.name for stage in topology.plan().stages]
-
-
 def _finish(query: Any, name: str, timeout: float | None) -> None:
     # PySpark declares a timeout in whole seconds, but takes fractions.
     try:
@@ -268,3 +269,35 @@ def failed_query(name: str, error: Exception) -> LocalError:
     failure = LocalError(f"query {name}: {short_reason(error)}")
     failure.__cause__ = error
     return failure
+
+
+def short_reason(error: BaseException) -> str:
+    """Returns the last error of this package in the text of an exception, or else its first line.
+
+    The texts of Spark's exceptions contain pages of plans and stack traces.
+    """
+    lines = [line.strip() for line in str(error).splitlines()]
+    present = [line for line in lines if line]
+    own = [line for line in present if line.startswith("barnabas.") and ": " in line]
+    if own:
+        return own[-1].partition(": ")[2]
+    return present[0] if present else repr(error)
+
+
+@contextmanager
+def stderr_into(path: Path | None) -> Iterator[None]:
+    """Redirects stderr to a file for a JVM that is started inside; None changes nothing."""
+    if path is None:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sys.stderr.flush()
+    saved = os.dup(2)
+    target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(target, 2)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(target)

@@ -47,7 +47,7 @@ class Schema:
 
     @classmethod
     def of(cls, source: "SchemaLike") -> "Schema":
-        """Returns a schema; ConfigError names what cannot be converted.
+        """Returns a schema; ConfigError names the part that cannot be converted.
 
         >>> Schema.of("user string, at struct<x:int,y:int>").names
         ('user', 'at')

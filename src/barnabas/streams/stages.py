@@ -60,12 +60,6 @@ class Plan:
     stages: tuple[Stage, ...]
     cuts: dict[TopologyNode, Topic]
 
-    def stage_of(self, node: TopologyNode) -> Stage | None:
-        for stage in self.stages:
-            if stage.core is node:
-                return stage
-        return None
-
 
 @dataclass(slots=True, eq=False)
 class _Draft:

@@ -148,7 +148,7 @@ def _decoded(value: bytes | None) -> object:
         return bytes(value)
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 

@@ -16,6 +16,8 @@ from barnabas.streams.stages import Plan
 from barnabas.streams.topology import Topology
 
 BROKER_DEFAULT = -1
+WAIT_SECONDS = 30.0
+POLL_SECONDS = 0.02
 
 
 def topic_for(
@@ -101,9 +103,6 @@ def _written(topology: Topology, made: Plan) -> dict[str, tuple[Topic, bool]]:
         wanted[topic.name] = (topic, node.is_table)
     return wanted
 
-
-WAIT_SECONDS = 30.0
-POLL_SECONDS = 0.02
 
 _log = logging.getLogger("barnabas.streams")
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from barnabas.testing.cluster import Cluster
     from barnabas.testing.server import ExternalKafka, KafkaServer
 
-_HOMES = {
+_MODULE_OF = {
     "Broker": "barnabas.testing.broker",
     "Cluster": "barnabas.testing.cluster",
     "ExternalKafka": "barnabas.testing.server",
@@ -18,5 +18,5 @@ _HOMES = {
 
 __all__ = ["Broker", "Cluster", "ExternalKafka", "KafkaServer"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
-__dir__ = lazy_names(_HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)
+__dir__ = lazy_names(_MODULE_OF)

@@ -111,7 +111,7 @@ class Broker(KafkaServer):
     # -- start and stop ------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Start the broker and wait until it listens."""
+        """Starts the broker and waits until it listens."""
         if self._thread is not None:
             raise LocalError("the broker is already running")
         if self._data_dir is None:
@@ -129,14 +129,14 @@ class Broker(KafkaServer):
         return self
 
     def stop(self) -> None:
-        """Stop cleanly and remove the temporary directory."""
+        """Stops cleanly and removes the temporary directory."""
         self.resume()
         self.close_clients()
         self._end_thread()
         self._remove_directory()
 
     def restart(self) -> None:
-        """Stop cleanly and start on the same data and port."""
+        """Stops cleanly and starts on the same data and port."""
         self.resume()
         self._end_thread()
         self.start()
@@ -200,7 +200,7 @@ class Broker(KafkaServer):
     def fail(
         self, api: ApiKey | str, error: ErrorCode | str | None, times: int | None = 1
     ) -> InjectedFailure:
-        """Return an error for the next requests of an API, without processing them.
+        """Makes the broker return an error for the next requests of an API, unprocessed.
 
         Args:
             api: the API, for example `"Produce"`.
@@ -213,7 +213,7 @@ class Broker(KafkaServer):
         return self._faults.plan(api, error, times)
 
     def heal(self) -> None:
-        """Cancel all planned failures."""
+        """Cancels all planned failures."""
         self._faults.heal()
 
     def requests(self, api: ApiKey | str | None = None) -> list[SeenRequest]:

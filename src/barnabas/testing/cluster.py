@@ -33,6 +33,20 @@ from barnabas.zk.sqlite_tree import EmbeddedStore
 from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 
 _Result = TypeVar("_Result")
+_OPTIONS = ConnectionOptions("barnabas-testing", connect_timeout_s=5.0, request_timeout_s=5.0)
+_POLL_SECONDS = 0.02
+CLUSTER_DEFAULTS: dict[str, object] = {
+    "group.initial.rebalance.delay.ms": 0,
+    "offsets.topic.num.partitions": 3,
+    "transaction.state.log.num.partitions": 3,
+    "zookeeper.session.timeout.ms": 2000,
+    "default.replication.factor": 3,
+    "min.insync.replicas": 2,
+    "replica.lag.time.max.ms": 4000,
+    "replica.fetch.backoff.ms": 200,
+    "controlled.shutdown.retry.backoff.ms": 500,
+}
+"""Broker settings for tests: short sessions, small coordinator topics."""
 
 
 class BrokerLoop:
@@ -95,7 +109,7 @@ class BrokerInThread:
         """Does nothing: `launch` returns when the broker is ready."""
 
     def terminate(self) -> int:
-        """Stop the broker by a controlled shutdown."""
+        """Stops the broker by a controlled shutdown."""
         broker, self._broker = self._broker, None
         if broker is not None:
             self._loop.run(broker.stop(), STOP_SECONDS)
@@ -113,10 +127,6 @@ class BrokerInThread:
         return broker
 
 
-_OPTIONS = ConnectionOptions("barnabas-testing", connect_timeout_s=5.0, request_timeout_s=5.0)
-_LOOK_AGAIN_SECONDS = 0.02
-
-
 def wait_until_known(address: str, topic: str, timeout_s: float) -> bool:
     """Waits until a broker has the leaders of a topic; returns False after a timeout or error."""
     host, _, port = address.rpartition(":")
@@ -126,10 +136,10 @@ def wait_until_known(address: str, topic: str, timeout_s: float) -> bool:
     except BarnabasError:
         return False
     try:
-        while not _knows(connection, topic):
+        while not _has_topic(connection, topic):
             if time.monotonic() > deadline:
                 return False
-            pause.wait(_LOOK_AGAIN_SECONDS)
+            pause.wait(_POLL_SECONDS)
         return True
     except BarnabasError:
         return False
@@ -137,25 +147,11 @@ def wait_until_known(address: str, topic: str, timeout_s: float) -> bool:
         connection.close()
 
 
-def _knows(connection: BlockingConnection, topic: str) -> bool:
+def _has_topic(connection: BlockingConnection, topic: str) -> bool:
     requested = [MetadataRequestTopic(name=topic)]
     response = connection.send(MetadataRequest(requested, allow_auto_topic_creation=False))
     found = response.topics[0]
     return found.error_code == 0 and all(part.leader_id >= 0 for part in found.partitions)
-
-
-CLUSTER_DEFAULTS: dict[str, object] = {
-    "group.initial.rebalance.delay.ms": 0,
-    "offsets.topic.num.partitions": 3,
-    "transaction.state.log.num.partitions": 3,
-    "zookeeper.session.timeout.ms": 2000,
-    "default.replication.factor": 3,
-    "min.insync.replicas": 2,
-    "replica.lag.time.max.ms": 4000,
-    "replica.fetch.backoff.ms": 200,
-    "controlled.shutdown.retry.backoff.ms": 500,
-}
-"""Broker settings for tests: short sessions, small coordinator topics."""
 
 
 class Cluster(KafkaServer, ClosesOnExit):
@@ -229,7 +225,7 @@ class Cluster(KafkaServer, ClosesOnExit):
     def _start_tree(self) -> None:
         if self._with_zookeeper:
             server = ZooKeeperServer(
-                ServerConfig(self.data_dir / "zookeeper", tick_ms=self._tick_ms)
+                ServerConfig(self.data_dir / "zookeeper", tick_ms=self._tick_ms, short_life=True)
             )
             self._loop.run_until_complete(server.start(START_SECONDS))
             self._zookeeper = server
@@ -237,7 +233,7 @@ class Cluster(KafkaServer, ClosesOnExit):
             self._threads = BrokerLoop()
 
     def make_broker(self, number: int) -> BrokerProcess | BrokerInThread:
-        """Create a broker without starting it; a subclass may change its settings."""
+        """Creates a broker without starting it; a subclass may change its settings."""
         if self._threads is not None:
             return BrokerInThread(number, self.data_dir, self._config, self._threads)
         settings = {**self._config, "zookeeper.connect": self.zookeeper_connect}
@@ -245,7 +241,7 @@ class Cluster(KafkaServer, ClosesOnExit):
         return BrokerProcess(number, self.data_dir, settings, port)
 
     def close(self) -> None:
-        """Stop all processes and remove a temporary directory."""
+        """Stops all processes and removes a temporary directory."""
         self.close_clients()
         for broker in self.brokers.values():
             if broker.running:
@@ -277,11 +273,11 @@ class Cluster(KafkaServer, ClosesOnExit):
         self.brokers[broker_id].kill()
 
     def stop(self, broker_id: int) -> int:
-        """Stop a broker by a controlled shutdown (SIGTERM) and return its exit code."""
+        """Stops a broker by a controlled shutdown (SIGTERM) and returns its exit code."""
         return self.brokers[broker_id].terminate()
 
     def start(self, broker_id: int) -> None:
-        """Start a broker again on the same port and data, and wait until it is ready."""
+        """Starts a broker again on the same port and data, and waits until it is ready."""
         self.brokers[broker_id].launch()
         self.brokers[broker_id].wait_until_ready()
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.metadata import MetadataResponse
 
@@ -84,7 +84,7 @@ class FaultInjector:
         return failure
 
     def heal(self) -> None:
-        """Cancel all planned failures."""
+        """Cancels all planned failures."""
         with self._lock:
             self._planned.clear()
 
@@ -101,7 +101,7 @@ class FaultInjector:
             return handle(context, request)
         if failure.error is None or getattr(request, "acks", None) == 0:
             # A request without a response can only fail by closing the connection.
-            raise ConnectionClosedError(Refusal.FAILED_UNACKNOWLEDGED, "a planned failure")
+            raise ConnectionClosedError(CloseReason.FAILED_UNACKNOWLEDGED, "a planned failure")
         if failure.api is ApiKey.METADATA:
             return _failed_metadata(handle(context, request), failure.error)
         return error_response(request, failure.error)
@@ -120,7 +120,7 @@ class FaultInjector:
 
 
 async def _failed_metadata(result: object, code: ErrorCode) -> Any:
-    """Set the error for all topics; keep the brokers, because clients cannot work without."""
+    """Sets the error for all topics; keeps the brokers, because clients cannot work without."""
     response = await result if hasattr(result, "__await__") else result
     if isinstance(response, MetadataResponse):
         for topic in response.topics:

@@ -54,20 +54,20 @@ class FailingCalls:
         self._torn = torn
 
     def fail(self, call: str, error: int, *, times: int = 1, name: str = "") -> None:
-        """Make the next calls of this kind, on paths that contain `name`, raise OSError."""
+        """Makes the next calls of this kind, on paths that contain `name`, raise OSError."""
         self._failures += [(call, error, name)] * times
 
     def fail_after(self, calls: int, error: int) -> None:
-        """Make one call raise OSError after this many more modifying calls."""
+        """Makes one call raise OSError after this many more modifying calls."""
         self._failing_call = (len(self.calls) + calls, error)
 
     def heal(self) -> None:
-        """Cancel failures that have not happened yet."""
+        """Cancels failures that have not happened yet."""
         self._failures.clear()
         self._failing_call = None
 
     def begin_life(self) -> None:
-        """Start again, with or without a crash; file handles from before become invalid."""
+        """Starts again, with or without a crash; file handles from before become invalid."""
         self._crashed = False
         self._calls_left = None
         self._failing_call = None
@@ -75,7 +75,7 @@ class FailingCalls:
         self.calls.clear()
 
     def check_alive(self, life: int | None = None) -> None:
-        """Raise SimulatedCrash after a crash, or for a file handle from before a restart."""
+        """Raises SimulatedCrash after a crash, or for a file handle from before a restart."""
         if self._crashed or (life is not None and life != self.life):
             raise SimulatedCrash
 
@@ -118,15 +118,15 @@ class Inode:
         self.durable = bytes(self.data)
         self.dirty.clear()
 
-    def lose_power(self, dice: Random, page: int) -> None:
+    def lose_power(self, rng: Random, page: int) -> None:
         """Keep a random part of the unsynced contents."""
         if self.dirty or len(self.data) != len(self.durable):
             sizes = sorted((len(self.durable), len(self.data)))
-            size = dice.choice([*sizes, dice.randint(*sizes)])
+            size = rng.choice([*sizes, rng.randint(*sizes)])
             kept = bytearray(self.durable[:size].ljust(size, b"\0"))
             for number in self.dirty:
                 start, end = number * page, min((number + 1) * page, size, len(self.data))
-                if start < end and dice.random() < 0.5:
+                if start < end and rng.random() < 0.5:
                     kept[start:end] = self.data[start:end]
             self.data = kept
         self.sync()
@@ -141,7 +141,7 @@ class Directory:
         self.pending: list[dict[str, Inode | Directory | None]] = []
 
     def change(self, changes: "dict[str, Inode | Directory | None]") -> None:
-        """Apply name changes atomically; they become durable with the next sync."""
+        """Applies name changes atomically; they become durable with the next sync."""
         _apply(self.entries, changes)
         self.pending.append(changes)
 
@@ -149,13 +149,13 @@ class Directory:
         self.durable = dict(self.entries)
         self.pending.clear()
 
-    def lose_power(self, dice: Random, page: int) -> None:
+    def lose_power(self, rng: Random, page: int) -> None:
         self.entries = dict(self.durable)
-        for changes in self.pending[: dice.randint(0, len(self.pending))]:
+        for changes in self.pending[: rng.randint(0, len(self.pending))]:
             _apply(self.entries, changes)
         self.sync()
         for node in self.entries.values():
-            node.lose_power(dice, page)
+            node.lose_power(rng, page)
 
 
 def _apply(
@@ -258,7 +258,7 @@ class MemoryFileSystem(FailingCalls):
         self.locked: set[Path] = set()
         self._root = Directory()
         self._now_ms = now_ms
-        self._boots = 1
+        self._boot_count = 1
 
     # Restarts
 
@@ -267,7 +267,7 @@ class MemoryFileSystem(FailingCalls):
         self.begin_life()
         self.locked.clear()
         if power_loss is not None:
-            self._boots += 1
+            self._boot_count += 1
             self._root.lose_power(power_loss, self.page_size)
 
     def clone(self) -> "MemoryFileSystem":
@@ -275,7 +275,7 @@ class MemoryFileSystem(FailingCalls):
         return copy.deepcopy(self)
 
     def sync_all(self) -> None:
-        """Make the present state durable."""
+        """Makes the present state durable."""
         stack: list[Inode | Directory] = [self._root]
         while stack:
             node = stack.pop()
@@ -371,7 +371,7 @@ class MemoryFileSystem(FailingCalls):
         return MemoryLock(self, path)
 
     def boot_id(self) -> str:
-        return f"boot {self._boots}"
+        return f"boot {self._boot_count}"
 
     def usage(self, path: Path) -> DiskUsage:
         self._dir(path)

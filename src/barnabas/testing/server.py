@@ -14,7 +14,7 @@ from barnabas.model.record_metadata import RecordMetadata
 from barnabas.records.record import Record
 
 PRODUCE_SECONDS = 30.0
-_LOOK_AGAIN_SECONDS = 0.02
+_POLL_SECONDS = 0.02
 _API_TIMEOUT_MS = 15_000
 
 
@@ -45,7 +45,7 @@ class KafkaServer:
         partitions: int = 1,
         config: Mapping[str, object] | None = None,
     ) -> str:
-        """Create a topic and wait until it has leaders; returns its name.
+        """Creates a topic and waits until it has leaders; returns its name.
 
         Args:
             name: the name of the topic (default: a unique name).
@@ -66,7 +66,7 @@ class KafkaServer:
         partition: int | None = None,
         headers: Mapping[str, bytes] | None = None,
     ) -> list[RecordMetadata]:
-        """Send records and wait for their acknowledgements; text is encoded as UTF-8."""
+        """Sends records and waits for their acknowledgements; text is encoded as UTF-8."""
         if self._producer is None:
             self._check_running()
             settings = {"bootstrap.servers": self.bootstrap_servers, "linger.ms": 0}
@@ -98,18 +98,18 @@ class KafkaServer:
             DeadlineError: the topic has fewer records after the timeout.
         """
         self._check_running()
-        pause, rounds = threading.Event(), int(timeout / _LOOK_AGAIN_SECONDS)
+        pause, rounds = threading.Event(), int(timeout / _POLL_SECONDS)
         for _ in range(max(rounds, 1)):
             found = self._read_all(topic, read_committed)
             if len(found) >= at_least:
                 return found
-            pause.wait(_LOOK_AGAIN_SECONDS)
+            pause.wait(_POLL_SECONDS)
         raise DeadlineError(
             f"topic {topic!r} has {len(found)} records after {timeout:g} s, not {at_least}"
         )
 
     def close_clients(self) -> None:
-        """Close the clients of the helper methods; the next call creates new ones."""
+        """Closes the clients of the helper methods; the next call creates new ones."""
         producer, self._producer = self._producer, None
         admin, self._admin = self._admin, None
         if producer is not None:
@@ -123,12 +123,12 @@ class KafkaServer:
     def _wait_for(self, topic: str, partitions: int) -> None:
         """Waits until all partitions have a leader: brokers get the metadata after the creation."""
         pause = threading.Event()
-        for _ in range(int(PRODUCE_SECONDS / _LOOK_AGAIN_SECONDS)):
+        for _ in range(int(PRODUCE_SECONDS / _POLL_SECONDS)):
             found = self.admin.describe_topics([topic]).ok.get(topic)
             leaders = [] if found is None else [item.leader for item in found.partitions]
             if leaders and None not in leaders and len(leaders) >= partitions:
                 return
-            pause.wait(_LOOK_AGAIN_SECONDS)
+            pause.wait(_POLL_SECONDS)
         raise DeadlineError(f"topic {topic!r} was created but has no leaders")
 
     def _read_all(self, topic: str, read_committed: bool) -> list[Record]:

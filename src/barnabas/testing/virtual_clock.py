@@ -46,7 +46,7 @@ class VirtualClock:
         self._monotonic_ms += ms
 
     def jump_wall(self, ms: int) -> None:
-        """Change only the wall clock, in either direction, as NTP or an operator can."""
+        """Changes only the wall clock, in either direction, as NTP or an operator can."""
         self._now_ms += ms
 
 

@@ -193,7 +193,8 @@ def verification_error(api: str, version: int, error: ErrorCode) -> ErrorCode:
         return _E.INVALID_TXN_STATE
     busy = error is _E.CONCURRENT_TRANSACTIONS and version < IMPLICIT_ADD_SINCE[api]
     if busy or error in _COORDINATOR_UNAVAILABLE:
-        # A retriable error after which neither client looks for another leader or coordinator.
+        # Retriable errors: a producer does not look for another leader after the first, nor for
+        # another coordinator after the second.
         return _E.NOT_ENOUGH_REPLICAS if api == "Produce" else _E.COORDINATOR_LOAD_IN_PROGRESS
     return error
 

@@ -7,7 +7,8 @@ an invalid one; the caller then uses the generated code, which decides about err
 
 Versions 9 to 13 have this layout: flexible, with topics by name and, from version 13, by id.
 `single_fields` and `encode_appended` are for a broker that serves such a request without message
-objects: they use the frame and plain values.
+objects: they use the frame and plain values. `SingleBatchForm` is for a producer: it makes the
+frame of a request around a batch, and reads the response.
 Compiled by Cython as it stands; works uncompiled too.
 """
 
@@ -29,11 +30,12 @@ from barnabas.wire.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from barnabas.wire.primitives import new
+from barnabas.wire.primitives import new, uvarint
 
 if cython.compiled:
     from cython.cimports.barnabas.model._big_endian import put_i32, put_i64
     from cython.cimports.barnabas.wire._request_start_hot import body_start
+    from cython.cimports.cpython.bytearray import PyByteArray_AS_STRING
     from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.libc.string import memcpy, memset
 else:
@@ -274,11 +276,15 @@ def encode_single(
     topic: TopicProduceResponse = response.responses[0]
     if len(topic.partition_responses) != 1 or response.node_endpoints != []:
         return None
-    answer: PartitionProduceResponse = topic.partition_responses[0]
+    partition: PartitionProduceResponse = topic.partition_responses[0]
     # A field that is wrongly None differs from 0 and []: the general encoder reports it.
-    if answer.error_code != 0 or answer.record_errors != [] or answer.error_message is not None:
+    if (
+        partition.error_code != 0
+        or partition.record_errors != []
+        or partition.error_message is not None
+    ):
         return None
-    if answer.current_leader is not None:
+    if partition.current_leader is not None:
         return None
     if version < _IDS_FROM:
         name = topic.name.encode()
@@ -293,11 +299,11 @@ def encode_single(
     head = _pack_head(size, correlation_id, 0, _ONE)
     tail = _pack_tail(
         _ONE,
-        answer.index,
+        partition.index,
         0,
-        answer.base_offset,
-        answer.log_append_time_ms,
-        answer.log_start_offset,
+        partition.base_offset,
+        partition.log_append_time_ms,
+        partition.log_start_offset,
         1,
         0,
         0,
@@ -330,18 +336,114 @@ def decode_single_response(
         _set_topic(topic, view, pos, end, version)
     except UnicodeDecodeError:
         return None
-    answer = new(PartitionProduceResponse)
-    answer.index = index
-    answer.error_code = 0
-    answer.base_offset = base
-    answer.log_append_time_ms = appended
-    answer.log_start_offset = first
-    answer.record_errors = []
-    answer.error_message = None
-    answer.current_leader = None
-    topic.partition_responses = [answer]
+    partition = new(PartitionProduceResponse)
+    partition.index = index
+    partition.error_code = 0
+    partition.base_offset = base
+    partition.log_append_time_ms = appended
+    partition.log_start_offset = first
+    partition.record_errors = []
+    partition.error_message = None
+    partition.current_leader = None
+    topic.partition_responses = [partition]
     response = new(ProduceResponse)
     response.responses = [topic]
     response.throttle_time_ms = throttle_ms
     response.node_endpoints = []
     return response
+
+
+_FRAME_START = Struct(">ihhi")
+_pack_frame_start = _FRAME_START.pack
+_FRAME_START_BYTES = cython.declare(cython.Py_ssize_t, 12)
+_PRODUCE = cython.declare(cython.int, 0)
+_TOPIC_AT = cython.declare(cython.Py_ssize_t, 8)  # in the body of a request without a transaction
+_INDEX_BYTES = cython.declare(cython.Py_ssize_t, 5)  # one partition, its index
+_unpack_response_head = Struct(">iB").unpack_from
+# The fields of `_TAIL` after the error code.
+_unpack_appended = Struct(">qqqBBBBiB").unpack_from
+_CORRELATION_BYTES = cython.declare(cython.Py_ssize_t, 4)
+
+
+@cython.final
+@cython.cclass
+class AppendedBatch:
+    """The response to a request of one batch that the broker has appended."""
+
+    def __init__(
+        self,
+        base_offset: cython.longlong,
+        log_append_time_ms: cython.longlong,
+        throttle_time_ms: cython.int,
+    ) -> None:
+        self.base_offset = base_offset
+        self.log_append_time_ms = log_append_time_ms
+        self.throttle_time_ms = throttle_time_ms
+
+
+@cython.final
+@cython.cclass
+class SingleBatchForm:
+    """Makes the frames of requests with one batch for one partition, and reads the responses.
+
+    All such requests of a partition on one connection differ only in correlation id and batch.
+    `header_end` is the request header after the correlation id; `head` and `tail` are the body
+    before the length of the batch and after the batch. For versions 9 to 13, no transaction.
+    """
+
+    def __init__(self, version: int, header_end: bytes, head: bytes, tail: bytes) -> None:
+        self.version = version
+        self._start = header_end + head
+        self._tail = tail
+        # One topic, its name or id, one partition, its index, no error: as in the request.
+        self._response = bytes(head[_TOPIC_AT - 1 :]) + b"\0\0"
+
+    def frame(self, correlation_id: cython.int, batch: bytearray) -> bytes:
+        """Returns the frame of the request with this batch."""
+        start: cython.Py_ssize_t = len(self._start)
+        size: cython.Py_ssize_t = len(batch)
+        rest: cython.Py_ssize_t = size + 1
+        prefix: cython.Py_ssize_t = 1
+        while rest >= _LONG:
+            rest >>= 7
+            prefix += 1
+        tail: cython.Py_ssize_t = len(self._tail)
+        total: cython.Py_ssize_t = _FRAME_START_BYTES - 4 + start + prefix + size + tail
+        if not cython.compiled:
+            head: bytes = _pack_frame_start(total, _PRODUCE, self.version, correlation_id)
+            return b"".join((head, self._start, uvarint(size + 1), batch, self._tail))
+        frame: bytes = PyBytes_FromStringAndSize(cython.NULL, 4 + total)
+        out: cython.p_uchar = cython.cast(cython.p_uchar, frame)
+        put_i32(out, 0, total)
+        put_i32(out, 4, self.version)  # after the api key, which is 0
+        put_i32(out, 8, correlation_id)
+        out += _FRAME_START_BYTES
+        memcpy(out, cython.cast(cython.p_uchar, self._start), start)
+        out += start
+        rest = size + 1
+        while rest >= _LONG:
+            out[0] = rest & 0x7F | _LONG
+            rest >>= 7
+            out += 1
+        out[0] = rest
+        out += 1
+        memcpy(out, PyByteArray_AS_STRING(batch), size)
+        memcpy(out + size, cython.cast(cython.p_uchar, self._tail), tail)
+        return frame
+
+    def read(self, frame: memoryview, correlation_id: cython.int) -> AppendedBatch | None:
+        """Returns the response for the partition, None if it has an error or is another one."""
+        same: cython.Py_ssize_t = len(self._response)
+        at: cython.Py_ssize_t = _CORRELATION_BYTES + 1
+        rest: cython.Py_ssize_t = _TAIL_BYTES - _INDEX_BYTES - 2
+        if len(frame) != at + same + rest:
+            return None
+        found_id, tags = _unpack_response_head(frame)
+        if found_id != correlation_id or tags or frame[at : at + same] != self._response:
+            return None
+        base, appended, _, errors, message, partition_tags, topic_tags, throttle_ms, end = (
+            _unpack_appended(frame, at + same)
+        )
+        if errors != 1 or message or partition_tags or topic_tags or end:
+            return None
+        return AppendedBatch(base, appended, throttle_ms)

@@ -61,11 +61,6 @@ class RequestHeader:
         )
 
 
-def is_flexible(api_key: int, version: int) -> bool:
-    """Whether this version has compact lengths and tag sections; False for unknown keys."""
-    return version >= FLEXIBLE_FROM.get(api_key, _NEVER)
-
-
 def request_header_version(api_key: int, version: int) -> int:
     """Returns the version of the request header: 0, 1 or 2."""
     if version >= FLEXIBLE_FROM.get(api_key, _NEVER):

@@ -82,7 +82,7 @@ class Message(WireStruct):
         try:
             return encoder(self)
         except (struct.error, ValueError, TypeError, AttributeError, LocalError) as error:
-            raise _explain_misfit(self, version, error) from error
+            raise _explain_type_problem(self, version, error) from error
 
     @classmethod
     def decode(
@@ -118,52 +118,54 @@ class Request(Message, Generic[ResponseT_co]):
     __slots__ = ()
 
 
-def _explain_misfit(message: Message, version: int, error: Exception) -> LocalError:
+def _explain_type_problem(message: Message, version: int, error: Exception) -> LocalError:
     """Returns a LocalError with the path of the first field whose value does not fit.
 
     Generated encoders do not check types: a value that does not fit causes an exception of struct
     or an AttributeError. Only then this function searches the message for the field.
     """
     name = type(message).__name__
-    problem = _misfit_of_struct(message, name, version)
+    problem = _struct_problem(message, name, version)
     return LocalError(problem or f"{name} v{version} cannot be encoded: {error}")
 
 
-def _misfit_of_struct(value: WireStruct, path: str, version: int) -> str | None:
+def _struct_problem(value: WireStruct, path: str, version: int) -> str | None:
     for name, type_name, low, high, nullable in value.FIELDS:
         if low <= version <= high:
             where = f"{path}.{name}"
-            problem = _misfit(getattr(value, name), type_name, nullable, where, version)
+            problem = _type_problem(getattr(value, name), type_name, nullable, where, version)
             if problem:
                 return problem
     return None
 
 
-def _misfit(value: object, type_name: str, nullable: bool, where: str, version: int) -> str | None:
+def _type_problem(
+    value: object, type_name: str, nullable: bool, where: str, version: int
+) -> str | None:
     if value is None:
         return None if nullable else f"{where} must not be None"
     if type_name.startswith("["):
-        return _misfit_of_array(value, type_name[1:-1], where, version)
+        return _array_problem(value, type_name[1:-1], where, version)
     if isinstance(value, WireStruct):
-        return _misfit_of_struct(value, where, version)
-    return _misfit_of_scalar(value, type_name, where)
+        return _struct_problem(value, where, version)
+    return _scalar_problem(value, type_name, where)
 
 
-def _misfit_of_array(value: object, element: str, where: str, version: int) -> str | None:
+def _array_problem(value: object, element: str, where: str, version: int) -> str | None:
     if not isinstance(value, list | tuple):
         return f"{where} takes a list, not {type(value).__name__}"
     for index, item in enumerate(value):
-        problem = _misfit(item, element, False, f"{where}[{index}]", version)
+        problem = _type_problem(item, element, False, f"{where}[{index}]", version)
         if problem:
             return problem
     return None
 
 
-def _misfit_of_scalar(value: object, type_name: str, where: str) -> str | None:
+def _scalar_problem(value: object, type_name: str, where: str) -> str | None:
     if type_name in _INTEGER_BITS:
-        return _misfit_of_integer(value, type_name, where)
+        return _integer_problem(value, type_name, where)
     if type_name == "string":
-        return _misfit_of_string(value, where)
+        return _string_problem(value, where)
     if type_name == "uuid":
         fits = isinstance(value, bytes) and len(value) == 16
     else:
@@ -171,14 +173,14 @@ def _misfit_of_scalar(value: object, type_name: str, where: str) -> str | None:
     return None if fits else f"{where} takes {type_name}, not {value!r:.80}"
 
 
-def _misfit_of_integer(value: object, type_name: str, where: str) -> str | None:
+def _integer_problem(value: object, type_name: str, where: str) -> str | None:
     low, high = _INTEGER_BITS[type_name]
     if not isinstance(value, int):
         return f"{where} takes {type_name}, not {value!r:.80}"
     return None if low <= value <= high else f"{where} takes {type_name}, {value} does not fit"
 
 
-def _misfit_of_string(value: object, where: str) -> str | None:
+def _string_problem(value: object, where: str) -> str | None:
     if not isinstance(value, str):
         return f"{where} takes string, not {value!r:.80}"
     try:

@@ -14,8 +14,8 @@ from barnabas.model.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from barnabas.zk.kazoo_tree import connect
 
-_HOMES = {"connect": "barnabas.zk.kazoo_tree"}
+_MODULE_OF = {"connect": "barnabas.zk.kazoo_tree"}
 
 __all__ = ["connect"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -9,23 +9,19 @@ from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from typing import Protocol
 
-from barnabas.runtime.metrics import Histogram
 from barnabas.zk.node_store import NodeStore
 from barnabas.zk.tree import (
-    ANY_VERSION,
     ConnectionLossError,
     CreateOp,
-    DeleteOp,
     MultiError,
     NodeExistsError,
     NoNodeError,
     Op,
     OpResult,
-    SessionListener,
     SessionLostError,
     SessionState,
-    SetOp,
     Stat,
+    TreeSession,
     Watch,
     WatchEvent,
     WatchKind,
@@ -48,42 +44,18 @@ class Store(Protocol):
         ...
 
 
-class EmbeddedTree:
+class EmbeddedTree(TreeSession):
     """One session on an embedded store: a `MetadataTree`.
 
     `suspend`, `resume` and `expire` simulate the states of a session on a real ensemble.
+    `request_time` contains only writes: a read needs no request.
     """
 
     def __init__(self, store: Store) -> None:
+        super().__init__(SessionState.CONNECTED)
         self._store = store
-        self._listeners: list[SessionListener] = []
         self.watches = WatchTable()
-        self._state = SessionState.CONNECTED
-        self._request_time = Histogram()
         self._session_id = store.register(self)
-
-    @property
-    def session_id(self) -> int:
-        return self._session_id
-
-    @property
-    def state(self) -> SessionState:
-        return self._state
-
-    @property
-    def request_time(self) -> Histogram:
-        """Times of the writes; reads need no request."""
-        return self._request_time
-
-    def add_session_listener(self, listener: SessionListener) -> None:
-        self._listeners.append(listener)
-
-    async def create(
-        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
-    ) -> str:
-        result = await self._single(CreateOp(path, data, ephemeral, sequential))
-        assert isinstance(result, str)
-        return result
 
     async def ensure_path(self, path: str) -> None:
         lookup = self._store.nodes.lookup
@@ -108,14 +80,6 @@ class EmbeddedTree:
         self.watches.watch_data(path, watch)
         node = self._store.nodes.lookup(path)
         return node.stat() if node is not None else None
-
-    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
-        result = await self._single(SetOp(path, data, version))
-        assert isinstance(result, Stat)
-        return result
-
-    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
-        await self._single(DeleteOp(path, version))
 
     async def children(self, path: str, watch: Watch | None = None) -> list[str]:
         self._check_readable()
@@ -167,12 +131,6 @@ class EmbeddedTree:
         """A new session after LOST."""
         self._session_id = self._store.register(self)
         self._become(SessionState.CONNECTED)
-
-    async def _single(self, op: Op) -> OpResult:
-        try:
-            return (await self.multi([op]))[0]
-        except MultiError as error:
-            raise error.cause from None
 
     def _check_readable(self) -> None:
         if self._state is SessionState.SUSPENDED:

@@ -32,7 +32,6 @@ from kazoo.security import ACL, CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAF
 
 from barnabas.model.errors import UnavailableError
 from barnabas.runtime.clock import SystemClock
-from barnabas.runtime.metrics import Histogram
 from barnabas.zk import paths
 from barnabas.zk.kazoo_values import (
     KazooLog,
@@ -45,20 +44,18 @@ from barnabas.zk.kazoo_values import (
 )
 from barnabas.zk.read_back import WriteOutcome, outcome_of, results_of
 from barnabas.zk.tree import (
-    ANY_VERSION,
     ConnectionLossError,
     CreateOp,
-    DeleteOp,
     MultiError,
     NodeExistsError,
     NodeTooLargeError,
     Op,
     OpResult,
-    SessionListener,
     SessionLostError,
     SessionState,
     SetOp,
     Stat,
+    TreeSession,
     Watch,
     WatchEvent,
     ancestors_of,
@@ -93,7 +90,7 @@ async def connect(
     return tree
 
 
-class KazooTree:
+class KazooTree(TreeSession):
     """One session on a real ensemble: a `MetadataTree`.
 
     After LOST a new session is opened as soon as a server is reachable (KAFKA-5473).
@@ -106,41 +103,23 @@ class KazooTree:
         max_in_flight: int = _MAX_IN_FLIGHT,
         security: ZooKeeperSecurity = OPEN,
     ) -> None:
+        super().__init__(SessionState.LOST)
         self._hosts = hosts
         self._security = security
         # Waiting requests are sent in the order of their calls.
         self._in_flight = asyncio.Semaphore(max_in_flight)
         self._timeout_s = session_timeout_s
         self._loop = asyncio.get_running_loop()
-        self._complaints = KazooLog(logging.getLogger("barnabas.zk.kazoo"), hosts, SystemClock())
+        self._kazoo_log = KazooLog(logging.getLogger("barnabas.zk.kazoo"), hosts, SystemClock())
         self._client = KazooClient(
             hosts=hosts,
             timeout=session_timeout_s,
             connection_retry={"max_tries": -1, "delay": 0.05, "backoff": 2, "max_delay": 2.0},
-            logger=self._complaints,
+            logger=self._kazoo_log,
             **client_options(security),
         )
-        self._state = SessionState.LOST
-        self._session_id = 0
         self._connected = asyncio.Event()
-        self._request_time = Histogram()
-        self._listeners: list[SessionListener] = []
         self._outstanding: dict[tuple[str, str, Watch], Callable[[WatchedEvent], None]] = {}
-
-    @property
-    def session_id(self) -> int:
-        return self._session_id
-
-    @property
-    def state(self) -> SessionState:
-        return self._state
-
-    @property
-    def request_time(self) -> Histogram:
-        return self._request_time
-
-    def add_session_listener(self, listener: SessionListener) -> None:
-        self._listeners.append(listener)
 
     async def open(self, timeout_s: float) -> None:
         """Connects; raises UnavailableError if no server responds in time."""
@@ -153,7 +132,7 @@ class KazooTree:
             await asyncio.wait_for(self._connected.wait(), timeout_s)
         except TimeoutError as error:
             text = f"no ZooKeeper server at {self._hosts} answers"
-            cause = self._complaints.last_complaint
+            cause = self._kazoo_log.last_problem
             raise UnavailableError(f"{text}: {cause}" if cause else text) from error
         if self._client.chroot:
             acl = acl_of("/", self._security)
@@ -163,19 +142,12 @@ class KazooTree:
         if self._state is SessionState.CLOSED:
             return
         self._state = SessionState.CLOSED
-        self._complaints.close()
+        self._kazoo_log.close()
         self._connected.set()
         self._outstanding.clear()
         await self._stopped()
         for listener in self._listeners:
             self._loop.call_soon(listener, SessionState.CLOSED)
-
-    async def create(
-        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
-    ) -> str:
-        result = await self._single(CreateOp(path, data, ephemeral, sequential))
-        assert isinstance(result, str)
-        return result
 
     async def ensure_path(self, path: str) -> None:
         if not self._security.set_acl:
@@ -195,14 +167,6 @@ class KazooTree:
         relay = self._relay(path, "data", watch)
         stat = await self._read(lambda: self._client.exists_async(path, relay), path)
         return stat_of(stat) if stat is not None else None
-
-    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
-        result = await self._single(SetOp(path, data, version))
-        assert isinstance(result, Stat)
-        return result
-
-    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
-        await self._single(DeleteOp(path, version))
 
     async def children(self, path: str, watch: Watch | None = None) -> list[str]:
         relay = self._relay(path, "children", watch)
@@ -225,12 +189,6 @@ class KazooTree:
                 if outcome is WriteOutcome.UNKNOWN:
                     raise
         raise ConnectionLossError(f"the connection to {self._hosts} keeps failing")
-
-    async def _single(self, op: Op) -> OpResult:
-        try:
-            return (await self.multi([op]))[0]
-        except MultiError as error:
-            raise error.cause from None
 
     async def _send(self, ops: Sequence[Op]) -> list[OpResult]:
         await self._until_connected()
@@ -308,7 +266,7 @@ class KazooTree:
         self._state = state
         if state is SessionState.CONNECTED:
             self._session_id = session_id
-            self._complaints.connected()
+            self._kazoo_log.connected()
             self._connected.set()
         else:
             self._connected.clear()

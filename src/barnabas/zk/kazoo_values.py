@@ -113,8 +113,8 @@ def watch_kind(event_type: str) -> WatchKind:
 
 def _is_cause(result: object) -> bool:
     """Whether this error caused the failure of a multi; the other operations were rolled back."""
-    bystander = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
-    return isinstance(result, Exception) and not isinstance(result, bystander)
+    rolled_back = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
+    return isinstance(result, Exception) and not isinstance(result, rolled_back)
 
 
 def _op_result(result: object) -> OpResult:
@@ -135,10 +135,10 @@ class KazooLog(logging.LoggerAdapter[logging.Logger]):
 
     def __init__(self, logger: logging.Logger, hosts: str, clock: Clock) -> None:
         super().__init__(logger, {})
-        self.last_complaint = ""
+        self.last_problem = ""
         self._hosts = hosts
         self._clock = clock
-        self._said_at: dict[str, int] = {}
+        self._logged_at: dict[str, int] = {}
         self._closed = False
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
@@ -146,17 +146,17 @@ class KazooLog(logging.LoggerAdapter[logging.Logger]):
             super().log(level, msg, *args, **kwargs)
             return
         text = str(msg) % args if args else str(msg)
-        self.last_complaint = text
+        self.last_problem = text
         if self._closed:
             return
-        now, said_at = self._clock.monotonic_ms(), self._said_at.get(text)
-        if said_at is None or now - said_at >= REPEAT_MS:
-            self._said_at[text] = now
+        now, logged_at = self._clock.monotonic_ms(), self._logged_at.get(text)
+        if logged_at is None or now - logged_at >= REPEAT_MS:
+            self._logged_at[text] = now
             super().log(level, "%s: %s", self._hosts, text, **kwargs)
 
     def connected(self) -> None:
         """Logs every message again, because the connection was restored."""
-        self._said_at.clear()
+        self._logged_at.clear()
 
     def close(self) -> None:
         """Logs nothing more, because the client is being stopped."""

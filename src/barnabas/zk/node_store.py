@@ -140,17 +140,19 @@ class StagedTree:
             return self.changes[path]
         return self._base.lookup(path)
 
-    def multi(self, ops: Sequence[Op], origin: ChangeOrigin) -> list[OpResult]:
-        """Stages all operations or none; a single operation raises its error directly."""
+    def multi(self, ops: Sequence[Op], origin: ChangeOrigin) -> Iterator[OpResult]:
+        """Stages all operations or none; yields the result of each.
+
+        The operations are staged when the iteration ends; a long multi is staged in slices.
+        """
         attempt = StagedTree(self)
-        results: list[OpResult] = []
         for index, op in enumerate(ops):
             try:
-                results.append(attempt._apply(op, origin))
+                result = attempt._apply(op, origin)
             except TreeError as error:
                 raise MultiError(index, op, error) from error
+            yield result
         self._take(attempt)
-        return results
 
     def end_session(self, paths: Sequence[str], origin: ChangeOrigin) -> None:
         """Stage the removal of a session's ephemeral nodes."""

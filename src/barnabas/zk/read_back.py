@@ -34,7 +34,7 @@ async def outcome_of(tree: MetadataTree, ops: Sequence[Op]) -> WriteOutcome:
     """Returns whether these operations, sent in the current session, were applied."""
     if any(isinstance(op, CreateOp) and op.sequential for op in ops):
         return WriteOutcome.UNKNOWN
-    for op in sorted(ops, key=_how_telling):
+    for op in sorted(ops, key=_check_order):
         outcome = await _outcome_of_one(tree, op)
         if outcome is not WriteOutcome.UNKNOWN:
             return outcome
@@ -46,7 +46,7 @@ async def results_of(tree: MetadataTree, ops: Sequence[Op]) -> list[OpResult]:
     return [await _result_of(tree, op) for op in ops]
 
 
-def _how_telling(op: Op) -> int:
+def _check_order(op: Op) -> int:
     match op:
         case SetOp(version=version) if version != ANY_VERSION:
             return 0

@@ -1,4 +1,4 @@
-"""Recipes on the metadata tree: claiming an ephemeral node, and notifications of changes.
+"""Recipes on the metadata tree: conditional writes, ephemeral nodes, notifications of changes.
 
 Ephemeral nodes: a process that lost its session, or was restarted, can find its own old node, which
 exists until the old session expires. A broker that treats this node as current loses its
@@ -14,11 +14,12 @@ them.
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from barnabas.model.errors import BarnabasError
 from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import (
+    BadVersionError,
     CreateOp,
     DeleteOp,
     MetadataTree,
@@ -33,6 +34,20 @@ from barnabas.zk.tree import (
     WatchEvent,
     parent_of,
 )
+
+
+async def write_if_unchanged(tree: MetadataTree, ops: Sequence[Op]) -> bool:
+    """Writes in one multi; returns False if another session changed one of the nodes first.
+
+    The caller then reads the nodes again and repeats its change. Other errors are raised.
+    """
+    try:
+        await tree.multi(ops)
+    except MultiError as error:
+        if isinstance(error.cause, BadVersionError | NodeExistsError | NoNodeError):
+            return False
+        raise error.cause from error
+    return True
 
 
 async def claim_ephemeral(

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from barnabas.model.errors import LocalError
 from barnabas.runtime.clock import Clock
+from barnabas.runtime.slices import in_slices
 from barnabas.zk.embedded_session import EmbeddedTree, deliver
 from barnabas.zk.node_store import PERSISTENT, ChangeOrigin, NodeStore, StagedTree, StoredNode
 from barnabas.zk.tree import (
@@ -225,7 +226,9 @@ class EmbeddedStore:
         # One transaction of SQLite for all writes that were queued during the previous one: the
         # sync dominates its cost.
         staged = StagedTree(self._nodes)
-        outcomes = [(write.result, self._stage(staged, write)) for write in batch]
+        outcomes = [
+            (write.result, await self._stage(staged, write)) async for write in in_slices(batch)
+        ]
         try:
             await self._make_durable(staged)
         except sqlite3.Error as error:
@@ -239,7 +242,7 @@ class EmbeddedStore:
         for result, outcome in outcomes:
             _resolve(result, outcome)
 
-    def _stage(self, staged: StagedTree, write: _Write) -> list[OpResult] | Exception:
+    async def _stage(self, staged: StagedTree, write: _Write) -> list[OpResult] | Exception:
         self._zxid += 1
         origin = ChangeOrigin(write.session_id, self._zxid, self._clock.now_ms())
         if write.session_id not in self._sessions:
@@ -249,7 +252,7 @@ class EmbeddedStore:
             staged.end_session(self._ephemerals(staged, write.session_id), origin)
             return []
         try:
-            return staged.multi(write.ops, origin)
+            return [result async for result in in_slices(staged.multi(write.ops, origin))]
         except MultiError as error:
             return error
 

@@ -254,6 +254,55 @@ class MetadataTree(Protocol):
         ...
 
 
+class TreeSession:
+    """State of a session, and single writes, for the adapters: each write is a multi of one."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._session_id = 0
+        self._listeners: list[SessionListener] = []
+        self._request_time = Histogram()
+
+    @property
+    def session_id(self) -> int:
+        return self._session_id
+
+    @property
+    def state(self) -> SessionState:
+        return self._state
+
+    @property
+    def request_time(self) -> Histogram:
+        return self._request_time
+
+    def add_session_listener(self, listener: SessionListener) -> None:
+        self._listeners.append(listener)
+
+    async def create(
+        self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False
+    ) -> str:
+        result = await self._single(CreateOp(path, data, ephemeral, sequential))
+        assert isinstance(result, str)
+        return result
+
+    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> Stat:
+        result = await self._single(SetOp(path, data, version))
+        assert isinstance(result, Stat)
+        return result
+
+    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
+        await self._single(DeleteOp(path, version))
+
+    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
+        raise NotImplementedError
+
+    async def _single(self, op: Op) -> OpResult:
+        try:
+            return (await self.multi([op]))[0]
+        except MultiError as error:
+            raise error.cause from None
+
+
 def parent_of(path: str) -> str:
     """
     >>> parent_of("/brokers/ids"), parent_of("/brokers")

@@ -113,6 +113,15 @@ def _parse_endpoint(text: str, protocols: Mapping[str, str]) -> Endpoint:
     return Endpoint(listener, host.strip("[]"), int(port), protocol)
 
 
+def assignments_of(replicas: Mapping[int, Replicas]) -> dict[int, ReplicaAssignment]:
+    """Returns assignments without a reassignment; partitions with the same replicas share one.
+
+    A topic may have 10,000 partitions on a few brokers.
+    """
+    shared = {each: ReplicaAssignment(each) for each in set(replicas.values())}
+    return {number: shared[each] for number, each in replicas.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class TopicNode:
     """/brokers/topics/T, version 3."""
@@ -121,14 +130,15 @@ class TopicNode:
     partitions: Mapping[int, ReplicaAssignment]
 
     def encode(self) -> bytes:
+        # JSON has the numbers as strings and the tuples as lists, without copies made here.
         ordered = sorted(self.partitions.items())
         return encode_json(
             {
                 "version": 3,
                 "topic_id": str(self.topic_id),
-                "partitions": {str(p): list(a.replicas) for p, a in ordered},
-                "adding_replicas": {str(p): list(a.adding) for p, a in ordered if a.adding},
-                "removing_replicas": {str(p): list(a.removing) for p, a in ordered if a.removing},
+                "partitions": {p: a.replicas for p, a in ordered},
+                "adding_replicas": {p: a.adding for p, a in ordered if a.adding},
+                "removing_replicas": {p: a.removing for p, a in ordered if a.removing},
             }
         )
 
@@ -137,12 +147,14 @@ class TopicNode:
         """Decodes a node; version 1 or 2 has no topic id, so it is ZERO_UUID."""
         value = decode_json(data)
         adding, removing = value.get("adding_replicas", {}), value.get("removing_replicas", {})
-        partitions = {
-            int(p): ReplicaAssignment(
-                tuple(replicas), tuple(adding.get(p, ())), tuple(removing.get(p, ()))
-            )
-            for p, replicas in value["partitions"].items()
-        }
+        stored = {int(p): tuple(replicas) for p, replicas in value["partitions"].items()}
+        partitions = assignments_of(stored)
+        for p in {*adding, *removing}:
+            number = int(p)
+            if number in stored:
+                partitions[number] = ReplicaAssignment(
+                    stored[number], tuple(adding.get(p, ())), tuple(removing.get(p, ()))
+                )
         topic_id = value.get("topic_id")
         return cls(Uuid.parse(topic_id) if topic_id else ZERO_UUID, partitions)
 

@@ -31,7 +31,8 @@ class ServerConfig:
     """One server. `port` 0 selects a free one; `members` makes it part of an ensemble.
 
     `members` maps server ids to `host:quorum_port:election_port`, including this server. `other`
-    are further keys of zoo.cfg; they override the defaults here.
+    are further keys of zoo.cfg; they override the defaults here. `short_life` saves half the CPU
+    time of a start: the JVM's second compiler does not pay off in a server that tests start.
     """
 
     data_dir: Path
@@ -42,6 +43,7 @@ class ServerConfig:
     server_id: int = 1
     members: Mapping[int, str] = field(default_factory=dict)
     other: Mapping[str, str] = field(default_factory=dict)
+    short_life: bool = False
 
     def render(self, port: int) -> str:
         """The text of zoo.cfg."""
@@ -106,6 +108,7 @@ class ZooKeeperServer:
                 java,
                 f"-Xmx{self._config.max_heap}",
                 "-XX:+UseSerialGC",
+                *(["-XX:TieredStopAtLevel=1"] if self._config.short_life else []),
                 "-Dzookeeper.jmx.log4j.disable=true",
                 "-cp",
                 f"{jars}/*",

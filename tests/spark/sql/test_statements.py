@@ -1,5 +1,6 @@
 """Kinds of queries that the quick start lacks, in one run; each test checks one of them."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -184,6 +185,35 @@ def test_queries_that_run(engine_factory, broker):
     assert engine.run("SHOW QUERIES")[0].rows == []
     engine.run("DROP STREAM a; DROP STREAM b DELETE TOPIC;")
     assert engine.catalog.relations == []
+
+
+def test_another_thread_interrupts_a_select(engine_factory):
+    """Ctrl-C of the shell: Spark's job ends, a stream of rows ends, and the next SELECT works."""
+    engine, pause = engine_factory(), threading.Event()
+    engine.run(
+        "CREATE STREAM many (n INT) WITH (kafka_topic='int_many', partitions=1);"
+        f"INSERT INTO many VALUES {', '.join(f'({n})' for n in range(400))};"
+    )
+    slow = """SELECT COUNT(*) AS found FROM many a CROSS JOIN many b CROSS JOIN many c
+              CROSS JOIN many d WHERE sin(a.n + b.n * c.n + d.n) > 2"""
+    with ThreadPoolExecutor(1) as thread:
+        counting = thread.submit(engine.run, slow)
+        while not counting.done():
+            if engine.activity.text == "reading the current records of many":
+                engine.interrupt()
+            pause.wait(0.2)
+        with pytest.raises(SqlError):
+            counting.result()
+        following = thread.submit(
+            lambda: list(engine.run("SELECT n FROM many EMIT CHANGES")[0].rows)
+        )
+        while engine.activity.text != "waiting for rows" and not following.done():
+            pause.wait(0.05)
+        engine.interrupt()
+        following.result(RUN_SECONDS)
+    (counted,) = engine.run("SELECT COUNT(*) AS found FROM many")
+    assert counted.rows == [{"found": 400}]
+    assert engine.activity.text is None
 
 
 def test_settings(bad):

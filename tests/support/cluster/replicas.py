@@ -9,7 +9,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.replication import partition_reader
 from barnabas.replication.partition import Partition, ReplicaSettings
-from barnabas.replication.partition_read import FetchSpec
+from barnabas.replication.ports import FetchSpec
 from barnabas.testing.virtual_clock import VirtualClock
 
 TP = TopicPartition("orders", 0)

@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import confluent_kafka
 from kazoo.client import KazooClient
+from support.soak import SOAK
 
 from barnabas import Producer
 from barnabas.clients.producer.batch_results import BatchResults
@@ -22,7 +23,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.records.batch import iter_batches
 
-PAUSE_SECONDS = 0.002
+PAUSE_SECONDS = 0.002 if SOAK else 0.006
 FAIL_OVER_SECONDS = 1.0
 _PAUSE = threading.Event()
 

@@ -15,7 +15,7 @@ from barnabas.zk.zookeeper_server import ServerConfig, ZooKeeperServer
 def running_zookeeper(data_dir: Path) -> Iterator[ZooKeeperServer]:
     """One server for many tests, on a separate loop."""
     loop = asyncio.new_event_loop()
-    server = ZooKeeperServer(ServerConfig(data_dir, tick_ms=250))
+    server = ZooKeeperServer(ServerConfig(data_dir, tick_ms=250, short_life=True))
     try:
         loop.run_until_complete(server.start())
         yield server
@@ -32,7 +32,12 @@ async def running_ensemble(data_dir: Path) -> AsyncIterator[list[ZooKeeperServer
     servers = [
         ZooKeeperServer(
             ServerConfig(
-                data_dir / str(n), tick_ms=250, server_id=n, members=members, max_heap="64m"
+                data_dir / str(n),
+                tick_ms=250,
+                server_id=n,
+                members=members,
+                max_heap="64m",
+                short_life=True,
             )
         )
         for n in members

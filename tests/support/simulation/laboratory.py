@@ -13,10 +13,10 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.records import LATEST_TIMESTAMP
 from barnabas.replication import partition_reader
 from barnabas.replication.fetcher import ReplicaFetcher
-from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.partition_reader import list_offset
 from barnabas.replication.ports import (
     FetchedPartition,
+    FetchSpec,
     LeaderOffsets,
     ReplicaFetchLimits,
     ReplicaFetchPlan,

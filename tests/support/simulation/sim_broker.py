@@ -13,7 +13,7 @@ from support.simulation.replica_host import ReplicaHost, Stop
 
 from barnabas.controller.active.epoch_state import ControllerConfig
 from barnabas.controller.controller import Controller
-from barnabas.controller.machines.election import ElectionKind
+from barnabas.controller.machines.leader_election import ElectionKind
 from barnabas.controller.registration import BrokerRegistration
 from barnabas.model.control import (
     AlterPartitionReply,
@@ -27,9 +27,13 @@ from barnabas.model.errors import BarnabasError, BrokerError, UnavailableError
 from barnabas.model.records import LATEST_TIMESTAMP
 from barnabas.replication import partition_reader
 from barnabas.replication.fetcher_pool import FetcherPool
-from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.partition_reader import list_offset
-from barnabas.replication.ports import FetchedPartition, LeaderOffsets, ReplicaFetchLimits
+from barnabas.replication.ports import (
+    FetchedPartition,
+    FetchSpec,
+    LeaderOffsets,
+    ReplicaFetchLimits,
+)
 from barnabas.zk import paths
 from barnabas.zk.tree import TreeError
 from barnabas.zk.znodes import BrokerNode, LogDirEventNode

@@ -85,3 +85,15 @@ async def test_old_notifications_are_removed(world):
     await world.admin.change_config("topics", "t", {"retention.ms": "6"})
     await world.watch.purge_notifications(world.clock.now_ms())
     assert len(await world.tree.children(paths.CONFIG_CHANGES)) == 1
+
+
+async def test_a_deleted_topic_is_not_a_change_of_its_settings(world):
+    """A change is applied to each log of the topic; those of a deleted topic are removed."""
+    deleted = []
+    watch = ConfigWatch(
+        world.tree, world.layers, BrokerId(1), world.changes.append, on_deleted=deleted.append
+    )
+    world.layers.set_topic("t", {"retention.ms": "5"})
+    watch.forget_topic("t")
+    assert (world.changes, deleted) == ([], ["t"])
+    assert world.layers.topic_overrides("t") == {}

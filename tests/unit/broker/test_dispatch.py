@@ -10,7 +10,7 @@ from barnabas.broker.api_versions import ApiVersionsResponses
 from barnabas.broker.dispatch import Dispatcher
 from barnabas.broker.handler import NO_RESPONSE, Handler
 from barnabas.model.errors import ProtocolError
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.replies import PendingReply
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, encode_request
@@ -37,7 +37,7 @@ def joined(parts):
     return b"".join(bytes(part) for part in parts)
 
 
-CONNECTION = SimpleNamespace(received_ns=0, refuse=None)
+CONNECTION = SimpleNamespace(received_ns=0, close_with_reason=None)
 ASK = ListOffsetsRequest(replica_id=-1)
 
 
@@ -82,7 +82,7 @@ def test_a_version_outside_the_range_closes(version):
     struct.pack_into(">h", data, 2, version)
     with pytest.raises(ConnectionClosedError) as refused:
         dispatcher(lambda ctx, request: None)(CONNECTION, data)
-    assert refused.value.reason is Refusal.UNSUPPORTED
+    assert refused.value.reason is CloseReason.UNSUPPORTED
 
 
 def test_an_api_without_a_handler_closes():
@@ -110,7 +110,7 @@ def test_a_defect_of_ours_closes_and_is_logged_in_full(caplog):
 
     with pytest.raises(ConnectionClosedError) as refused:
         dispatcher(handle)(CONNECTION, frame(ASK, 1))
-    assert refused.value.reason is Refusal.INTERNAL
+    assert refused.value.reason is CloseReason.INTERNAL
     assert "KeyError: 'oops'" in caplog.text
 
 
@@ -122,11 +122,11 @@ async def test_a_defect_in_a_coroutine_closes_too(caplog):
 
     serve = dispatcher(handle)
     connection = SimpleNamespace(
-        received_ns=0, refuse=lambda reason, detail: refused.append(reason)
+        received_ns=0, close_with_reason=lambda reason, detail: refused.append(reason)
     )
     serve(connection, frame(ASK, 1))
     await serve.drain()
-    assert refused == [Refusal.INTERNAL]
+    assert refused == [CloseReason.INTERNAL]
 
 
 def test_the_advertised_minimum_replaces_the_served_one():
@@ -143,11 +143,11 @@ async def test_a_lost_zookeeper_is_one_line_of_the_log(caplog, error):
 
     refused = []
     connection = SimpleNamespace(
-        received_ns=0, refuse=lambda reason, detail: refused.append(reason)
+        received_ns=0, close_with_reason=lambda reason, detail: refused.append(reason)
     )
     serve = dispatcher(handle)
     serve(connection, frame(ASK, 1))
     await serve.drain()
-    assert refused == [Refusal.INTERNAL]
+    assert refused == [CloseReason.INTERNAL]
     assert [bool(record.exc_info) for record in caplog.records] == [False]
     assert f"serving LIST_OFFSETS v1 #7 failed, no connection to ZooKeeper: {error}" in caplog.text

@@ -19,6 +19,7 @@ from barnabas.broker.metrics.component_catalog import REQUEST_ERRORS
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.request_limits import (
     ANSWERED_FACTOR,
+    LARGE_RESPONSE,
     SLICED,
     SPARE_ELEMENTS,
     element_limit,
@@ -26,7 +27,7 @@ from barnabas.broker.request_limits import (
     merge_fetch,
 )
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.refusal import Refusal
+from barnabas.net.close_reasons import CloseReason
 from barnabas.runtime.metrics import Registry
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader, decode_response_header, encode_request
@@ -70,7 +71,7 @@ class World:
         self.connection = SimpleNamespace(
             received_ns=0,
             stream=SimpleNamespace(peer=("h", 1)),
-            refuse=lambda *reason: self.refused.append(reason),
+            close_with_reason=lambda *reason: self.refused.append(reason),
         )
         handlers = [
             Handler(api, (version, version), handle),
@@ -125,6 +126,61 @@ async def test_a_large_request_is_served_in_slices_with_turns_of_the_loop_betwee
     assert [size for size, _ in seen] == [slice_size] * (TOPICS // slice_size)
     turns = [turn for _, turn in seen]
     assert all(later > earlier for earlier, later in itertools.pairwise(turns))
+
+
+async def test_an_ordinary_request_with_more_elements_than_a_slice_is_served_in_slices():
+    """It is small enough to be decoded on the loop; the others are served between its slices."""
+    seen = []
+
+    def handle(_, request):
+        seen.append(([topic.name for topic in request.topics], world.turns))
+        return MetadataResponse(topics=[MetadataResponseTopic(0, t.name) for t in request.topics])
+
+    world = World(ApiKey.METADATA, 9, handle)
+    size = SLICED[ApiKey.METADATA][0].size
+    asked = [f"topic-{number}" for number in range(size + 10)]
+    topics = [MetadataRequestTopic(name=name) for name in (*asked, asked[0])]
+    reply = await world.call(MetadataRequest(topics))
+    assert names_of(reply, 9) == asked, "a repeated name has one result, also in another slice"
+    assert [names for names, _ in seen] == [asked[:size], asked[size:]]
+    (_, first), (_, second) = seen
+    assert second > first
+
+
+@pytest.mark.parametrize("way", ["at once", "awaited", "deferred"])
+@pytest.mark.parametrize("topics", [LARGE_RESPONSE, LARGE_RESPONSE + 1])
+async def test_a_large_response_to_a_small_request_is_encoded_in_a_thread(monkeypatch, way, topics):
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    response = MetadataResponse(
+        topics=[MetadataResponseTopic(code, f"t{n}") for n in range(topics)]
+    )
+    threads = []
+    encode = MetadataResponse.encode
+    monkeypatch.setattr(
+        MetadataResponse,
+        "encode",
+        lambda *arguments: threads.append(threading.current_thread()) or encode(*arguments),
+    )
+
+    async def awaited():
+        return response
+
+    def handle(ctx, _):
+        if way == "deferred":
+            deferred = ctx.defer()
+            asyncio.get_running_loop().call_soon(deferred.respond, response)
+            return deferred
+        return awaited() if way == "awaited" else response
+
+    world = World(ApiKey.METADATA, 9, handle)
+    reply = await world.call(MetadataRequest(None))
+    while way == "deferred" and not reply.ready:
+        await asyncio.sleep(0)
+    parts = reply if isinstance(reply, list) else reply.parts
+    assert names_of(SimpleNamespace(parts=parts), 9) == [f"t{n}" for n in range(topics)]
+    here = threading.current_thread()
+    assert [thread is here for thread in threads] == [topics <= LARGE_RESPONSE]
+    assert world.errors() == {("Metadata", code.name): topics}
 
 
 async def test_the_settings_of_the_interpreter_stay_as_they_are():
@@ -187,7 +243,7 @@ async def test_a_fetch_of_far_more_partitions_than_there_are_is_rejected():
     world = World(ApiKey.FETCH, 12, lambda *_: pytest.fail("was served"))
     partitions = [FetchPartition(number) for number in range(far_above(ApiKey.FETCH))]
     await world.call(FetchRequest(topics=[FetchTopic("t", partitions=partitions)]))
-    assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+    assert [reason for reason, _ in world.refused] == [CloseReason.MALFORMED]
 
 
 @pytest.mark.parametrize("topics", [far_above(ApiKey.OFFSET_COMMIT), 1])
@@ -199,7 +255,7 @@ async def test_a_commit_of_far_more_partitions_than_there_are_is_rejected(topics
         topics=[OffsetCommitRequestTopic("t", partitions=partitions)] * topics
     )
     await world.call(commit)
-    assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+    assert [reason for reason, _ in world.refused] == [CloseReason.MALFORMED]
 
 
 @pytest.mark.parametrize("served", [True, False])
@@ -256,7 +312,7 @@ async def test_a_produce_to_500_partitions_is_served_in_slices():
 
     world = World(ApiKey.PRODUCE, 9, handle)
     reply = await world.call(produce_request(-1, 500))
-    assert served == [100] * 5
+    assert served == [50] * 10
     assert [one.index for one in partitions_of(reply)] == list(range(500))
 
 
@@ -296,14 +352,14 @@ async def test_a_produce_above_the_limit_gets_a_response_only_if_it_expects_one(
         assert codes == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
     else:
         assert reply.parts is None
-        assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+        assert [reason for reason, _ in world.refused] == [CloseReason.MALFORMED]
 
 
 async def test_a_malformed_large_request_closes_its_connection():
     world = World(ApiKey.METADATA, 9, lambda *_: pytest.fail("was served"))
     request = MetadataRequest([MetadataRequestTopic(name="")] * 500_000)
     await world.call(request)
-    assert [reason for reason, _ in world.refused] == [Refusal.MALFORMED]
+    assert [reason for reason, _ in world.refused] == [CloseReason.MALFORMED]
 
 
 async def test_a_rejected_request_leaves_no_reference_to_its_frame():

@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.broker.handler import NO_RESPONSE
 from barnabas.broker.startup import StartGate
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.wire.api_keys import ApiKey
 
 
@@ -42,7 +42,7 @@ async def test_the_number_of_held_requests_is_bounded():
     held = asyncio.ensure_future(gate(context(ApiKey.FETCH), "request", echo))
     with pytest.raises(ConnectionClosedError) as refused:
         gate(context(ApiKey.FETCH), "request", echo)
-    assert refused.value.reason is Refusal.NOT_STARTED
+    assert refused.value.reason is CloseReason.NOT_STARTED
     gate.open()
     await held
 
@@ -51,7 +51,7 @@ async def test_the_time_a_request_is_held_is_bounded():
     gate = StartGate(max_wait_s=0)
     with pytest.raises(ConnectionClosedError) as refused:
         await gate(context(ApiKey.FETCH), "request", echo)
-    assert refused.value.reason is Refusal.NOT_STARTED
+    assert refused.value.reason is CloseReason.NOT_STARTED
     assert gate.held == 0
 
 
@@ -62,7 +62,7 @@ async def test_a_broker_that_fails_to_start_rejects_held_requests():
     gate.close()
     with pytest.raises(ConnectionClosedError) as refused:
         await held
-    assert refused.value.reason is Refusal.NOT_STARTED
+    assert refused.value.reason is CloseReason.NOT_STARTED
 
 
 async def test_a_request_whose_connection_was_closed_meanwhile_is_dropped():

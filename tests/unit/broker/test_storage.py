@@ -8,13 +8,14 @@ import pytest
 
 from barnabas.broker.config import BrokerConfig
 from barnabas.broker.config_layers import ConfigLayers
-from barnabas.broker.storage import Housekeeping, LogConfigs, LogStore, run_in_threads
+from barnabas.broker.disk_jobs import CheckpointWriter
+from barnabas.broker.storage import LogConfigs, LogStore, StorageJobs, run_in_threads
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.records.batch import parse_header
 from barnabas.records.builder import build_batch
-from barnabas.storage import LogConfig, LogManager, log_manager
+from barnabas.storage import LogConfig, LogManager, file_names, log_manager
 from barnabas.storage.log_manager import run_in_turn
 from barnabas.testing.memory_fs import MemoryFileSystem
 from barnabas.testing.virtual_clock import VirtualClock
@@ -71,7 +72,7 @@ async def test_the_directory_of_the_only_log_is_removed_after_its_deletion():
     clock.advance(log.config.file_delete_delay_ms)
     with ThreadPoolExecutor(1) as executor:
         config = BrokerConfig.parse({})
-        await Housekeeping(config, clock, logs, None, executor, lambda: 0)._purge()
+        await StorageJobs(config, clock, logs, None, executor, lambda: 0)._purge()
     assert not files.exists(log.directory)
 
 
@@ -151,3 +152,89 @@ def test_a_start_after_an_unclean_shutdown_logs_its_progress(caplog, monkeypatch
     caplog.clear()
     LogManager(fs, ["/one"], clock).start()
     assert caplog.messages == []
+
+
+async def test_a_checkpoint_that_a_deletion_outdates_is_written_again(store, logs):
+    """DeleteRecords responds after this: the new log start offset must be in the file."""
+    other = TopicPartition("t", 1)
+    for partition in (TOPIC_PARTITION, other):
+        log = store.get_or_create(partition, TOPIC_ID, is_new=True)
+        batch = bytearray(build_batch([(None, b"value")] * 3))
+        log.append_as_leader(batch, parse_header(batch), leader_epoch=0, now_ms=1)
+        log.update_high_watermark(3)
+        log.increment_log_start_offset(2)
+    rounds = []
+
+    class Executor(ThreadPoolExecutor):
+        """Deletes a log while the first file is written."""
+
+        def submit(self, work):
+            done = super().submit(work)
+            done.result()
+            rounds.append(work)
+            if len(rounds) == 1:
+                logs.delete(other)
+            return done
+
+    with Executor(1) as executor:
+        await CheckpointWriter(logs, executor).log_start_offsets()
+    found = {
+        partition: offset
+        for directory in logs.dirs
+        for partition, offset in directory.offsets(file_names.LOG_START_OFFSETS).items()
+    }
+    assert found == {TOPIC_PARTITION: 2}
+
+
+@pytest.fixture
+def writer(logs):
+    """Counts the logs whose offsets it reads; without threads."""
+
+    class Writer(CheckpointWriter):
+        visits = 0
+
+        async def _in_thread(self, work):
+            work()
+
+    made = Writer(logs, None)
+    collect = made._checkpoints.collect
+
+    def counted(collected, name, visited):
+        made.visits += len(visited)
+        collect(collected, name, visited)
+
+    made._checkpoints.collect = counted
+    return made
+
+
+async def test_a_checkpoint_without_a_change_visits_no_log(writer, logs):
+    for number in range(3):
+        put_one(logs, number)
+    await writer.write(file_names.HIGH_WATERMARKS)
+    assert writer.visits == 3
+    await writer.write(file_names.HIGH_WATERMARKS)
+    assert writer.visits == 3
+    logs.get(TOPIC_PARTITION).update_high_watermark(1)
+    await writer.write(file_names.HIGH_WATERMARKS)
+    assert writer.visits == 6
+
+
+async def test_a_checkpoint_whose_write_failed_is_written_at_the_next_call(writer, logs):
+    put_one(logs, 0)
+    logs.get(TOPIC_PARTITION).update_high_watermark(1)
+    (directory,) = {d for d in logs.dirs if d.log_count}
+    directory.fs.fail("pwrite", errno.ENOSPC, name=file_names.HIGH_WATERMARKS)
+    await writer.write(file_names.HIGH_WATERMARKS)
+    assert directory.offsets(file_names.HIGH_WATERMARKS) == {}
+    directory.fs.heal()
+    await writer.write(file_names.HIGH_WATERMARKS)
+    assert directory.offsets(file_names.HIGH_WATERMARKS) == {TOPIC_PARTITION: 1}
+
+
+async def test_a_deleted_partition_is_removed_from_the_checkpoint(writer, logs):
+    for number in range(2):
+        put_one(logs, number)
+    await writer.write(file_names.HIGH_WATERMARKS)
+    logs.delete(TOPIC_PARTITION)
+    await writer.write(file_names.HIGH_WATERMARKS)
+    assert not any(TOPIC_PARTITION in d.offsets(file_names.HIGH_WATERMARKS) for d in logs.dirs)

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
+from types import SimpleNamespace
 
-from barnabas.broker.tasks import BackgroundTasks, in_slices
+from barnabas.broker.tasks import BackgroundTasks, check_in_sync
 from barnabas.model.errors import UnavailableError
 
 
@@ -34,9 +35,11 @@ async def test_the_end_comes_before_the_beginning():
     assert not done, "and no coroutine is left behind, which would be an error here"
 
 
-async def test_other_callbacks_run_between_two_slices():
-    seen = []
-    asyncio.get_running_loop().call_soon(seen.append, "callback")
-    async for numbers in in_slices(range(5), 3):
-        seen.append(list(numbers))
-    assert seen == [[0, 1, 2], "callback", [3, 4]]
+async def test_the_in_sync_check_visits_partitions_with_followers_only():
+    visited = []
+    replicas = SimpleNamespace(
+        replicated_partitions=lambda: iter(range(1_200)),
+        tick=lambda partitions: visited.append(len(partitions)),
+    )
+    await check_in_sync(replicas)
+    assert visited == [500, 500, 200]

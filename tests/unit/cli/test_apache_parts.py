@@ -8,8 +8,8 @@ from barnabas.cli.apache.configs import additions
 from barnabas.cli.apache.console_producer import parsed
 from barnabas.cli.apache.consumer_groups import assigned
 from barnabas.cli.main import long_flags
+from barnabas.cli.nouns.group_lag import eta_seconds
 from barnabas.cli.nouns.group_reset import parse_offsets_file
-from barnabas.cli.nouns.group_watch import eta_seconds
 from barnabas.cli.record_io.selection import parse_partitions, parse_selection
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition

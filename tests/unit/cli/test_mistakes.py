@@ -62,6 +62,9 @@ def test_an_option_with_a_typo(capsys, command, flags, text):
     ("command", "text"),
     [
         ("groups reset g --topic t --to-ofset 1", "unknown option --to-ofset; did you mean --to-o"),
+        ("topics lsit --bootstrap-server h:1", "invalid choice: 'lsit'"),
+        ("groups describ g -b h:1 --format json", "did you mean describe?"),
+        ("topics --formt json list", "unknown option --formt"),
         ("broker server.properties", "required: --config; did you mean --config server.properties"),
         ("configs describe --topic orders", "unknown option --topic"),
         ("topics dump orders all.json", "arguments: all.json; did you mean --output all.json?"),

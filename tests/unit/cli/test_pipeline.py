@@ -10,6 +10,7 @@ import pytest
 
 from barnabas.cli.main import main
 from barnabas.cli.nouns import pipeline_run
+from barnabas.model.errors import LocalError
 from barnabas.spark.pipeline_registry import RUNNING, STOPPED, PipelineRegistry
 from barnabas.spark.query_metrics import QueryFigures
 
@@ -61,6 +62,17 @@ def test_list_and_status(state, capsys):
     assert json.loads(capsys.readouterr().out)["state"] == "died"
     assert main(["pipeline", "status", "c"]) == 1
     assert "no pipeline 'c' has run here" in capsys.readouterr().err
+
+
+def test_two_pipelines_cannot_share_a_checkpoint(state, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with state.running("a"), state.owning("./checkpoint", "a"):
+        with state.running("b"), pytest.raises(LocalError, match="used by the pipeline 'a'"):
+            state.owning(str(tmp_path / "checkpoint"), "b").__enter__()
+        with state.owning("s3a://bucket/checkpoint", "b"):
+            pass
+    with state.owning("checkpoint", "b"):
+        pass
 
 
 def test_without_a_terminal_lines_come_now_and_then(capsys):

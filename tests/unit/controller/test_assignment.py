@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.controller.machines.assignment import (
     BrokerRack,
-    Start,
+    PlacementStart,
     alternate_racks,
     place_added_partitions,
     place_replicas,
@@ -22,7 +22,7 @@ def racked(**racks):
 
 def test_rack_unaware_placement_of_ten_partitions_on_five_brokers():
     # The example that Kafka's own documentation of the algorithm draws as a table.
-    assert place_replicas(plain(0, 1, 2, 3, 4), 10, 3, Start()) == {
+    assert place_replicas(plain(0, 1, 2, 3, 4), 10, 3, PlacementStart()) == {
         0: (0, 1, 2),
         1: (1, 2, 3),
         2: (2, 3, 4),
@@ -37,7 +37,7 @@ def test_rack_unaware_placement_of_ten_partitions_on_five_brokers():
 
 
 def test_start_values_turn_the_table():
-    assert place_replicas(plain(1, 2, 3), 3, 2, Start(index=1, shift=1)) == {
+    assert place_replicas(plain(1, 2, 3), 3, 2, PlacementStart(index=1, shift=1)) == {
         0: (2, 1),
         1: (3, 2),
         2: (1, 3),
@@ -51,7 +51,7 @@ def test_alternating_racks():
 
 def test_rack_aware_placement():
     brokers = racked(b0="rack1", b1="rack2", b2="rack2", b3="rack3", b4="rack3", b5="rack1")
-    placed = place_replicas(brokers, 7, 3, Start())
+    placed = place_replicas(brokers, 7, 3, PlacementStart())
     racks = {b.broker_id: b.rack for b in brokers}
     assert placed == {
         0: (0, 1, 3),
@@ -67,12 +67,12 @@ def test_rack_aware_placement():
 
 def test_racks_count_only_when_every_broker_has_one():
     mixed = [BrokerRack(0, "a"), BrokerRack(1), BrokerRack(2, "a")]
-    assert place_replicas(mixed, 1, 2, Start()) == {0: (0, 1)}
+    assert place_replicas(mixed, 1, 2, PlacementStart()) == {0: (0, 1)}
 
 
 def test_added_partitions_go_on_from_the_first_one():
     brokers = plain(0, 1, 2, 3, 4)
-    whole = place_replicas(brokers, 8, 2, Start(index=2, shift=2))
+    whole = place_replicas(brokers, 8, 2, PlacementStart(index=2, shift=2))
     existing = {p: whole[p] for p in range(4)}
     added = place_added_partitions(brokers, existing, 8)
     assert sorted(added) == [4, 5, 6, 7]
@@ -96,5 +96,5 @@ def test_added_partitions_when_the_first_broker_is_gone():
 )
 def test_impossible_requests(partitions, factor, code):
     with pytest.raises(BrokerError) as caught:
-        place_replicas(plain(1, 2), partitions, factor, Start())
+        place_replicas(plain(1, 2), partitions, factor, PlacementStart())
     assert caught.value.code.name == code

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from support.loop_turns import counted_turns
 
-from barnabas.controller.active.context import PARTITIONS_PER_SLICE, ControllerContext
+from barnabas.controller.active.context import ControllerContext
 from barnabas.controller.active.epoch_state import CommandBatch
 from barnabas.controller.active.fenced_tree import (
     ControllerMovedError,
@@ -21,7 +21,9 @@ from barnabas.model.control import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition
+from barnabas.runtime import slices
 from barnabas.zk import paths
+from barnabas.zk.node_store import StagedTree
 from barnabas.zk.tree import CreateOp, SetOp
 
 T0 = TopicPartition("t", 0)
@@ -70,14 +72,35 @@ async def test_the_loop_turns_while_a_large_topic_is_created(cluster, monkeypatc
         (CommandBatch, "leader_and_isr"),
         (PartitionStates, "_create_op"),
     )
-    count = 4 * PARTITIONS_PER_SLICE
+    count = 100
+    monkeypatch.setattr(slices, "SLICE_S", 0.0)  # a turn of the loop after each item
     with counted_turns() as turns:
         seen = [turns.of_calls(monkeypatch, owner, name) for owner, name in steps]
         await cluster.admin.create_topic("t", dict.fromkeys(range(count), (1,)))
         await cluster.wait_for_leader("t", 1)
     for calls in seen:
         assert calls.total() >= count
-        assert max(calls.values()) <= 2 * PARTITIONS_PER_SLICE  # one loop ends, the next begins
+        assert max(calls.values()) <= 2  # one loop ends, the next begins
+
+
+async def test_the_loop_turns_while_a_large_topic_is_deleted(cluster, monkeypatch):
+    await cluster.start(1)
+    count = 100
+    await cluster.admin.create_topic("t", dict.fromkeys(range(count), (1,)))
+    await cluster.wait_for_leader("t", 1)
+    steps = (
+        (CommandBatch, "update_metadata"),
+        (CommandBatch, "stop_replica"),
+        (StagedTree, "_apply"),
+    )
+    monkeypatch.setattr(slices, "SLICE_S", 0.0)  # a turn of the loop after each item
+    with counted_turns() as turns:
+        seen = [turns.of_calls(monkeypatch, owner, name) for owner, name in steps]
+        await cluster.admin.delete_topic("t")
+        await cluster.wait(lambda: gone(cluster, "t"))
+    for calls in seen:
+        assert calls.total() >= count
+        assert max(calls.values()) <= 2  # one loop ends, the next begins
 
 
 async def test_deleted_topic_leaves_nothing_and_its_name_is_free(cluster):

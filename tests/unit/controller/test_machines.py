@@ -10,7 +10,7 @@ from barnabas.controller.machines.assignment import (
     reassign,
     target_problem,
 )
-from barnabas.controller.machines.election import (
+from barnabas.controller.machines.leader_election import (
     EligibleBrokers,
     LeaderAndIsr,
     LeaderImbalance,

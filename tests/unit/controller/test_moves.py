@@ -6,7 +6,7 @@ import pytest
 from support.cluster.controller_cluster import ControllerCluster
 
 from barnabas.controller.active.epoch_state import ControllerConfig
-from barnabas.controller.machines.election import ElectionKind
+from barnabas.controller.machines.leader_election import ElectionKind
 from barnabas.model.control import AlterPartitionChange
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
@@ -59,6 +59,24 @@ async def test_reassignment_waits_for_the_targets_and_then_moves(cluster):
     assert state.isr == (3, 4)
     await cluster.wait(lambda: cluster.broker(1).deleted == cluster.broker(2).deleted == [T0])
     assert await cluster.active.controller.list_reassignments() == {}
+
+
+async def test_a_topic_is_written_once_for_all_of_its_reassigned_partitions(cluster):
+    """The node has all partitions, so a write for each would be quadratic."""
+    await cluster.start(1, 2)
+    await cluster.admin.create_topic("t", dict.fromkeys(range(5), (1,)))
+    await cluster.wait_for_leader("t", 1, 4)
+    before = await cluster.tree.exists(paths.topic("t"))
+    targets = {TopicPartition("t", number): (1, 2) for number in range(5)}
+    targets[TopicPartition("t", 9)] = (1, 2)
+    codes = await cluster.active.controller.alter_reassignments(targets)
+    assert [code for code in codes.values() if code is not NONE] == [
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    ]
+    after = await cluster.tree.exists(paths.topic("t"))
+    assert after.version == before.version + 1
+    partitions = (await cluster.topic("t")).partitions
+    assert all(partitions[number].adding == (2,) for number in range(5))
 
 
 async def test_reassignment_keeps_a_leader_that_stays(cluster):

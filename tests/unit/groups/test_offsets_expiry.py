@@ -229,6 +229,6 @@ def test_many_offsets_go_in_bounded_steps():
     while (outcome := driver.shard.expire(driver.now_ms)).records:
         sizes.append(len(outcome.records))
         driver.run(outcome)
-    assert sum(sizes) == 4_000 + 2
-    assert max(sizes) <= 1_001
+    assert sum(sizes) == 4_500 + 2
+    assert max(sizes) <= 501
     assert driver.shard.list_groups() == []

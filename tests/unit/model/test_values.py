@@ -6,7 +6,6 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError, LocalError
 from barnabas.model.ids import (
     ZERO_UUID,
-    TopicIdPartition,
     TopicPartition,
     Uuid,
     as_topic_partition,
@@ -30,7 +29,6 @@ def test_a_uuid_of_another_length_is_rejected():
 
 def test_partitions_print_like_their_directories():
     assert str(TopicPartition("orders", 3)) == "orders-3"
-    assert TopicIdPartition(ZERO_UUID, "orders", 3).topic_partition == ("orders", 3)
 
 
 @pytest.mark.parametrize("name", ["orders", "a.b_c-D9", "x" * 249])

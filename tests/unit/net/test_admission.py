@@ -24,7 +24,7 @@ class FakeConnection:
     def __init__(self, listener, idle, last_active_ms):
         self.listener, self.idle, self.last_active_ms = listener, idle, last_active_ms
 
-    def refuse(self, reason, detail):
+    def close_with_reason(self, reason, detail):
         self.close()
 
     def close(self):

@@ -5,8 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.model.errors import ProtocolError
-from barnabas.net.client_protocol import ClientProtocol, FrameReceiver
+from barnabas.model.ids import ZERO_UUID
+from barnabas.net._frame_receiver_hot import FrameReceiver
+from barnabas.net.client_protocol import ClientProtocol
+from barnabas.wire._produce_hot import AppendedBatch
+from barnabas.wire.headers import encode_response
 from barnabas.wire.messages.metadata import MetadataRequest, MetadataResponse
+from barnabas.wire.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
 
 
 def feed(receiver, data, sizes):
@@ -77,3 +87,24 @@ def test_a_response_out_of_order_is_the_peers_error():
 def test_response_without_a_pending_request_is_a_protocol_error():
     with pytest.raises(ProtocolError, match="without a pending request"):
         ClientProtocol("me").receive(answer(0))
+
+
+@pytest.mark.parametrize(("code", "kind"), [(0, AppendedBatch), (6, ProduceResponse)])
+def test_the_response_of_a_batch_that_was_not_appended_is_decoded_completely(code, kind):
+    protocol = ClientProtocol("me")
+    form = protocol.single_form(13, bytes(7) + b"\2" + bytes(16) + b"\2" + bytes(4), b"\0\0\0")
+    protocol.send_batch(form, bytearray(100))
+    partition = PartitionProduceResponse(index=0, error_code=code, base_offset=5)
+    topic = TopicProduceResponse("", ZERO_UUID, [partition])
+    parts = encode_response(0, ProduceResponse([topic]), ProduceRequest.API_KEY, 13)
+    response = protocol.receive(memoryview(b"".join(bytes(part) for part in parts)[4:]))
+    assert isinstance(response, kind)
+    assert protocol.in_flight == 0
+
+
+def test_the_response_of_another_request_is_refused_for_a_batch():
+    protocol = ClientProtocol("me")
+    form = protocol.single_form(13, bytes(7) + b"\2" + bytes(16) + b"\2" + bytes(4), b"\0\0\0")
+    protocol.send_batch(form, bytearray(100))
+    with pytest.raises(ProtocolError, match="request 7 where 0 was due"):
+        protocol.receive(memoryview(b"\0\0\0\7\0\1\0\0\0\0\0"))

@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from barnabas.net import client_protocol
-from barnabas.net.client_protocol import ROOMS, SMALL_RESPONSES, FrameReceiver, ResponseMemory
+from barnabas.net import response_memory
+from barnabas.net._frame_receiver_hot import FrameReceiver
+from barnabas.net.response_memory import ROOMS, SMALL_RESPONSES, ResponseMemory
 
 MIB = 1024**2
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="rooms are resized there only")
@@ -72,7 +73,7 @@ def test_rooms_are_given_back_when_only_small_responses_come():
 
 
 def test_where_rooms_cannot_be_resized_every_response_has_its_own(monkeypatch):
-    monkeypatch.setattr(client_protocol, "_CAN_RESIZE", False)
+    monkeypatch.setattr(response_memory, "_CAN_RESIZE", False)
     memory = ResponseMemory()
     assert len(memory.take(MIB)) == MIB
     assert memory.take(MIB).obj is not memory.take(MIB).obj

@@ -5,10 +5,10 @@ import struct
 import pytest
 from support.network.memory_stream import memory_pair
 
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.frame_buffer import STEP_BYTES
 from barnabas.net.frame_reader import SCRATCH_BYTES, ConnectionLimits, FrameReader, Progress
 from barnabas.net.listener import Listener
-from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.testing.virtual_clock import VirtualClock
 
 
@@ -127,5 +127,5 @@ def test_a_size_out_of_bounds_is_rejected_before_memory_is_taken(size):
     harness.reader.receive()
     with pytest.raises(ConnectionClosedError) as refused:
         harness.reader.next_frame()
-    assert refused.value.reason is Refusal.FRAME_SIZE
+    assert refused.value.reason is CloseReason.FRAME_SIZE
     assert harness.host.budget.used == 0

@@ -10,8 +10,8 @@ import struct
 import pytest
 
 from barnabas.net.admission import ConnectionAdmission, ConnectionSlots, SlotLimits
+from barnabas.net.close_reasons import CloseReason
 from barnabas.net.listener import Listener, listen_on
-from barnabas.net.refusal import Refusal
 from barnabas.testing.virtual_clock import VirtualClock
 
 
@@ -110,7 +110,7 @@ async def test_a_connection_too_many_of_an_address_is_closed(listen):
     await exchange(reader, writer)
     over, over_writer = await connect(listener)
     assert await over.read() == b""
-    assert listener.refusals.counts == {Refusal.TOO_MANY_FROM_IP: 1}
+    assert listener.closed_connections.counts == {CloseReason.TOO_MANY_FROM_IP: 1}
     await shut(writer, over_writer)
 
 
@@ -153,9 +153,9 @@ async def test_out_of_files_pauses_accepting_and_recovers(listen):
                 taken.append(os.dup(client.fileno()))
         await asyncio.get_running_loop().sock_connect(client, listener.address)
         async with asyncio.timeout(10):
-            while not listener.refusals.counts:
+            while not listener.closed_connections.counts:
                 await asyncio.sleep(0.001)
-        assert listener.refusals.counts == {Refusal.OUT_OF_FILES: 1}
+        assert listener.closed_connections.counts == {CloseReason.OUT_OF_FILES: 1}
     finally:
         for fd in taken:
             os.close(fd)

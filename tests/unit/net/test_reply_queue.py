@@ -201,3 +201,17 @@ def test_a_file_that_is_too_short_ends_the_connection(size):
         harness.queue.send(Calls())
     harness.queue.clear()
     assert file.released == 1
+
+
+def test_a_reply_of_many_small_parts_is_sent_in_several_turns():
+    """Other connections wait for one turn, so its length must not depend on the parts."""
+    harness = Harness()
+    parts = [b"%05d" % number for number in range(20_000)]
+    harness.queue.add(parts)
+    harness.queue.collect()
+    sink, turns = Sink(), 0
+    while harness.queue.unsent:
+        harness.queue.send(sink)
+        turns += 1
+    assert sink.taken == b"".join(parts)
+    assert turns == 10

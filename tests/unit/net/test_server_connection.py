@@ -7,9 +7,9 @@ import pytest
 from support.network.memory_stream import MemoryStream, memory_pair
 
 from barnabas.model.errors import ProtocolError
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.refusal import ConnectionClosedError, Refusal
 from barnabas.net.replies import PendingReply
 from barnabas.testing.virtual_clock import VirtualClock
 
@@ -98,18 +98,18 @@ async def test_memory_follows_what_arrives_not_what_is_claimed():
 @pytest.mark.parametrize(
     ("start", "reason"),
     [
-        (struct.pack(">i", -1), Refusal.FRAME_SIZE),
-        (struct.pack(">i", 0), Refusal.FRAME_SIZE),
-        (struct.pack(">i", 100 * 1024 * 1024 + 1), Refusal.FRAME_SIZE),
-        (b"\x16\x03\x01\x02\x00\x01", Refusal.LOOKS_LIKE_TLS),
-        (b"GET / HTTP/1.1\r\n", Refusal.LOOKS_LIKE_HTTP),
+        (struct.pack(">i", -1), CloseReason.FRAME_SIZE),
+        (struct.pack(">i", 0), CloseReason.FRAME_SIZE),
+        (struct.pack(">i", 100 * 1024 * 1024 + 1), CloseReason.FRAME_SIZE),
+        (b"\x16\x03\x01\x02\x00\x01", CloseReason.LOOKS_LIKE_TLS),
+        (b"GET / HTTP/1.1\r\n", CloseReason.LOOKS_LIKE_HTTP),
     ],
 )
 async def test_an_impossible_size_closes_with_its_reason(start, reason, caplog):
     harness = Harness()
     await harness.send(start)
     assert harness.connection.closed
-    assert harness.listener.refusals.counts == {reason: 1}
+    assert harness.listener.closed_connections.counts == {reason: 1}
     assert len(caplog.records) == 1
     assert f"reason={reason.value}" in caplog.text
 
@@ -248,7 +248,7 @@ async def test_closing_releases_files_and_abandons_pending_replies():
 
 async def test_a_handler_that_rejects_closes_without_an_answer(caplog):
     def handler(connection, data):
-        raise ConnectionClosedError(Refusal.NOT_STARTED, "api 99")
+        raise ConnectionClosedError(CloseReason.NOT_STARTED, "api 99")
 
     harness = Harness(handler)
     await harness.send(frame(b"x") + frame(b"y"))
@@ -268,7 +268,7 @@ async def test_a_peer_that_owes_bytes_is_closed_at_the_deadline(sent):
     harness.clock.advance(1)
     harness.connection.check_deadlines(harness.clock.monotonic_ms())
     assert harness.connection.closed
-    assert harness.listener.refusals.counts == {Refusal.SLOW_PEER: 1}
+    assert harness.listener.closed_connections.counts == {CloseReason.SLOW_PEER: 1}
 
 
 async def test_an_idle_connection_is_closed_quietly_but_not_while_a_request_is_in_progress():
@@ -283,7 +283,7 @@ async def test_an_idle_connection_is_closed_quietly_but_not_while_a_request_is_i
     harness.clock.advance(600_000)
     harness.connection.check_deadlines(harness.clock.monotonic_ms())
     assert harness.connection.closed
-    assert not harness.listener.refusals.counts
+    assert not harness.listener.closed_connections.counts
 
 
 async def test_a_peer_that_never_reads_is_closed_at_the_deadline():
@@ -304,7 +304,7 @@ async def test_when_memory_is_short_a_stuck_holder_loses_its_frame():
     await turns()
     assert harness.connection.closed
     assert not second.closed
-    assert harness.listener.refusals.counts == {Refusal.MEMORY: 1}
+    assert harness.listener.closed_connections.counts == {CloseReason.MEMORY: 1}
 
 
 async def test_stop_answers_what_is_in_progress():
@@ -343,14 +343,14 @@ async def test_an_unsupported_request_is_rejected_after_a_delay():
     """Tools that ignore ApiVersions connect again at once: this slows them down."""
 
     def handler(connection, data):
-        raise ConnectionClosedError(Refusal.UNSUPPORTED, "FETCH version 99")
+        raise ConnectionClosedError(CloseReason.UNSUPPORTED, "FETCH version 99")
 
     harness = Harness(handler)
     later = []
     harness.listener.call_later = lambda delay_s, callback: later.append((delay_s, callback))
     await harness.send(frame(b"x") * 3)
     assert not harness.connection.closed
-    assert harness.listener.refusals.counts[Refusal.UNSUPPORTED] == 1
+    assert harness.listener.closed_connections.counts[CloseReason.UNSUPPORTED] == 1
     ((delay_s, close),) = later
     assert delay_s == 0.5
     close()
@@ -368,7 +368,7 @@ async def test_the_start_of_a_size_does_not_keep_the_loop_busy():
 
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [(MemoryError(), Refusal.MEMORY), (KeyError("oops"), Refusal.INTERNAL)],
+    [(MemoryError(), CloseReason.MEMORY), (KeyError("oops"), CloseReason.INTERNAL)],
 )
 async def test_an_unexpected_exception_closes_one_connection_only(error, reason, caplog):
     def handler(connection, data):
@@ -383,9 +383,9 @@ async def test_an_unexpected_exception_closes_one_connection_only(error, reason,
     harness.listener.serve(server)
     await harness.send(frame(b"good") + frame(b"bad"))
     assert harness.connection.closed
-    assert harness.listener.refusals.counts[reason] == 1
+    assert harness.listener.closed_connections.counts[reason] == 1
     other.send([frame(b"fine")], more=False)
     await turns()
     assert received(other) == frame(b"fine")
     assert escaped == []
-    assert ("KeyError" in caplog.text) is (reason is Refusal.INTERNAL)
+    assert ("KeyError" in caplog.text) is (reason is CloseReason.INTERNAL)

@@ -9,9 +9,9 @@ import pytest
 import trustme
 from support.network.memory_stream import memory_pair
 
+from barnabas.net.close_reasons import CloseReason
 from barnabas.net.frame_reader import ConnectionLimits
 from barnabas.net.listener import Listener
-from barnabas.net.refusal import Refusal
 from barnabas.net.tls_context import TlsSettings, client_context, server_context
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream
 from barnabas.testing.virtual_clock import VirtualClock
@@ -186,14 +186,14 @@ async def test_a_peer_without_tls_is_rejected_and_logged(files):
     for _ in range(20):
         await asyncio.sleep(0)
     assert peer.connection.closed
-    assert peer.listener.refusals.counts[Refusal.TLS] == 1
+    assert peer.listener.closed_connections.counts[CloseReason.TLS] == 1
 
 
 async def test_a_client_without_a_certificate_is_rejected_where_one_is_needed(files):
     peer = Peer(files, echo, context=server_side(files, peer_certificate="required"))
     with pytest.raises(ssl.SSLError):
         await peer.ask(frame(b"x"))
-    assert peer.listener.refusals.counts[Refusal.TLS] == 1
+    assert peer.listener.closed_connections.counts[CloseReason.TLS] == 1
 
 
 async def test_old_versions_are_not_spoken(files):
@@ -216,4 +216,4 @@ async def test_a_peer_that_goes_away_leaves_nothing(files):
     for _ in range(20):
         await asyncio.sleep(0)
     assert peer.connection.closed
-    assert not peer.listener.refusals.counts
+    assert not peer.listener.closed_connections.counts

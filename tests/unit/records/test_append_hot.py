@@ -3,6 +3,7 @@
 import pytest
 
 from barnabas.records.batch import HEADER_SIZE
+from barnabas.records.builder import BatchBuilder
 
 
 @pytest.fixture
@@ -117,3 +118,14 @@ def test_timestamp_deltas_wrap_as_64_bits(appender):
     appender.append(1, None, b"")
     appender.append(-(2**63), None, b"")
     assert bytes.fromhex("feffffffffffffffff01") in appender.take()
+
+
+@pytest.mark.parametrize("values", [[], [b"x"], [b"x" * 100, None, b"y"]])
+def test_a_sealed_batch_equals_that_of_the_builder(hot, values):
+    appender = hot["_append_hot"].RecordAppender()
+    builder = BatchBuilder(producer_id=2**40, producer_epoch=3, base_sequence=2**31 - 1)
+    for number, value in enumerate(values):
+        appender.append(1000 - number, b"k", value)
+        builder.append(b"k", value, timestamp_ms=1000 - number)
+    assert appender.take_sealed(2**40, 3, 2**31 - 1) == builder.build()
+    assert appender.try_append(0, None, b"late", (), 1000) == -1

@@ -10,7 +10,7 @@ from barnabas.records.batch import crc_ok, parse_header, write_crc
 from barnabas.records.batch_rules import DEFAULT_RULES, BatchRules
 from barnabas.records.builder import BatchBuilder, build_batch
 from barnabas.records.rewrite import retain_records
-from barnabas.records.validation import RefusedRecordsError, validate_batch
+from barnabas.records.validation import RejectedRecordsError, validate_batch
 
 pytestmark = pytest.mark.usefixtures("hot")
 
@@ -80,11 +80,11 @@ def test_magic(magic, expected):
 
 def test_the_records_to_blame_are_named():
     keyless = build_batch([(None, b"1"), (b"b", b"2"), (None, None)], codec=Codec.GZIP)
-    with pytest.raises(RefusedRecordsError) as caught:
+    with pytest.raises(RejectedRecordsError) as caught:
         validate_batch(keyless, BatchRules(compacted=True))
     assert (caught.value.code, list(caught.value.problems)) == (ErrorCode.INVALID_RECORD, [0, 2])
     ahead = build_batch(RECORDS, timestamp_ms=1101)
-    with pytest.raises(RefusedRecordsError) as caught:
+    with pytest.raises(RejectedRecordsError) as caught:
         validate_batch(ahead, BatchRules(timestamp_after_max_ms=100), now_ms=1000)
     assert list(caught.value.problems) == [0, 1, 2]
 

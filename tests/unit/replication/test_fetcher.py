@@ -12,9 +12,9 @@ from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.replication import partition_reader
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.fetcher import FollowState, ReplicaFetcher
-from barnabas.replication.partition_read import FetchSpec
 from barnabas.replication.ports import (
     FetchedPartition,
+    FetchSpec,
     LeaderOffsets,
     OffsetsPlan,
     ReplicaFetchLimits,

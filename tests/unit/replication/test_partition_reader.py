@@ -7,12 +7,13 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.records import IsolationLevel
 from barnabas.replication import partition_reader
 from barnabas.replication.epochs import LogEpochEnd
-from barnabas.replication.partition_read import FetchSpec, OffsetAnswer
 from barnabas.replication.partition_reader import (
+    FoundOffset,
     end_offset_for_epoch,
     list_offset,
     needs_high_watermark,
 )
+from barnabas.replication.ports import FetchSpec
 from barnabas.replication.throttle import ReplicationThrottle
 
 LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
@@ -144,22 +145,22 @@ def test_a_consumer_is_sent_to_the_member_in_its_rack():
 def test_latest_by_isolation(replica):
     replica.log.open_transactions = [1]
     partition = replica.partition
-    assert list_offset(partition, LATEST) == OffsetAnswer(3, leader_epoch=2)
+    assert list_offset(partition, LATEST) == FoundOffset(3, leader_epoch=2)
     assert list_offset(partition, LATEST, isolation=COMMITTED).offset == 1
     assert list_offset(partition, LATEST, isolation=None).offset == 5
 
 
 def test_earliest_is_the_log_start(replica):
     replica.partition.delete_records(2)
-    assert list_offset(replica.partition, EARLIEST) == OffsetAnswer(2, leader_epoch=2)
+    assert list_offset(replica.partition, EARLIEST) == FoundOffset(2, leader_epoch=2)
 
 
 def test_by_time_below_the_watermark_only(replica):
     now = replica.clock.now_ms()
     replica.clock.advance(10)
     replica.append("f")
-    assert list_offset(replica.partition, now) == OffsetAnswer(0, now, 2)
-    assert list_offset(replica.partition, now + 1) == OffsetAnswer()
+    assert list_offset(replica.partition, now) == FoundOffset(0, now, 2)
+    assert list_offset(replica.partition, now + 1) == FoundOffset()
     assert list_offset(replica.partition, now + 1, isolation=None).offset == 5
     assert list_offset(replica.partition, MAX_TIMESTAMP, isolation=None).offset == 5
 

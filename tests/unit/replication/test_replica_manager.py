@@ -253,3 +253,23 @@ def test_no_followers_accepts_every_call():
     followers = NoFollowers()
     followers.follow(None)
     followers.unfollow(TP)
+
+
+def test_partitions_that_have_followers_follow_the_commands(world):
+    """The periodic check of in-sync replicas visits these alone."""
+
+    def replicated():
+        return [partition.topic_partition for partition in world.manager.replicated_partitions()]
+
+    alone = state(topic_partition=TopicPartition("orders", 7), replicas=(1,), isr=(1,))
+    world.apply(state(), alone)
+    assert replicated() == [TP]
+    world.apply(state(leader_epoch=1, replicas=(1,), isr=(1,)))
+    assert replicated() == []
+    world.apply(state(leader_epoch=2))
+    assert replicated() == [TP]
+    world.apply(state(leader=2, leader_epoch=3))
+    assert replicated() == []
+    world.apply(state(leader_epoch=4))
+    world.stop(True, epoch=4)
+    assert replicated() == []

@@ -86,3 +86,24 @@ def test_a_deletion_meanwhile_makes_it_void(fs, logs, background):
     logs.delete(PARTITION)
     assert not background.finish(task)
     assert stored(fs) is None
+
+
+def test_offsets_are_read_again_only_after_a_truncation_or_removal(logs, background, monkeypatch):
+    """The check runs in one callback of the loop, so it must not depend on the number of logs."""
+    read = []
+    value = logs.checkpoints.value
+
+    def counted(*arguments):
+        read.append(arguments)
+        return value(*arguments)
+
+    monkeypatch.setattr(logs.checkpoints, "value", counted)
+    (task,) = background.begin(file_names.HIGH_WATERMARKS)
+    task.run()
+    append(logs, 1)
+    assert background.finish(task)
+    assert read == []
+    (task,) = background.begin(file_names.HIGH_WATERMARKS)
+    task.run()
+    logs.get(PARTITION).truncate_to(5)
+    assert not background.finish(task)

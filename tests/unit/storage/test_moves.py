@@ -475,6 +475,9 @@ def test_new_settings_hold_for_the_copy():
     world.ask()
     world.manager.update_config("t", LogConfig.from_values({"segment.bytes": "5000"}))
     assert world.future.config.segment_bytes == 5000
+    world.finish_move()
+    world.manager.update_config("t", LogConfig.from_values({"segment.bytes": "6000"}))
+    assert world.log.config.segment_bytes == 6000
 
 
 def test_a_batch_larger_than_a_piece_is_copied():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.refusal import ConnectionClosedError
+from barnabas.net.close_reasons import ConnectionClosedError
 from barnabas.testing.faults import FaultInjector, api_named, error_named
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.metadata import MetadataResponse, MetadataResponseTopic

@@ -6,7 +6,12 @@ from support.records.hot_records import load_source
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import Uuid
 from barnabas.wire import _produce_hot
-from barnabas.wire.headers import encode_response
+from barnabas.wire.headers import (
+    RequestHeader,
+    encode_request,
+    encode_response,
+    request_header_end,
+)
 from barnabas.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -182,3 +187,68 @@ def test_a_response_with_an_invalid_name_is_left_to_the_generated_code():
     body = b"".join(bytes(part) for part in response.encode(12))
     invalid = body.replace(b"orders", b"order\xff")
     assert decode_response(memoryview(invalid), 0, 12) is None
+
+
+def forms(version: int) -> list[object]:
+    """The form of requests of `single`, compiled and as plain Python."""
+    records = bytearray(61)
+    body = body_of(single(61), version)
+    begin = body.index(bytes(records)) - 1  # the length of the batch has one byte
+    head, tail = body[:begin], body[begin + 1 + len(records) :]
+    end = request_header_end(PRODUCE, version, "me")
+    return [module.SingleBatchForm(version, end, head, tail) for module in (_produce_hot, PURE)]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("size", [0, 1, 126, 127, 128, 16_382, 16_383, 70_000, 2_200_000])
+def test_a_form_makes_the_frame_of_the_generated_code(version, size):
+    header = RequestHeader(PRODUCE, version, 2**31 - 1, "me")
+    whole = b"".join(bytes(part) for part in encode_request(header, single(size)))
+    for form in forms(version):
+        assert form.version == version
+        assert form.frame(2**31 - 1, bytearray(size)) == whole
+
+
+def appended(version: int, **changes: object) -> ProduceResponse:
+    fields = {"index": 7, "error_code": 0, "base_offset": 2**40, "log_append_time_ms": 5}
+    partition = PartitionProduceResponse(**{**fields, "log_start_offset": 3, **changes})
+    topic = TopicProduceResponse("orders", TOPIC_ID, [partition])
+    return ProduceResponse([topic], throttle_time_ms=11)
+
+
+def frame_of(response: ProduceResponse, version: int, correlation_id: int = 9) -> memoryview:
+    parts = encode_response(correlation_id, response, PRODUCE, version)
+    return memoryview(b"".join(bytes(part) for part in parts)[4:])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_form_reads_the_response_of_an_appended_batch(version):
+    frame = frame_of(appended(version), version)
+    for form in forms(version):
+        found = form.read(frame, 9)
+        assert (found.base_offset, found.log_append_time_ms) == (2**40, 5)
+        assert found.throttle_time_ms == 11
+        assert form.read(frame, 8) is None
+        assert all(form.read(frame[:size], 9) is None for size in range(len(frame)))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_form_leaves_other_responses_to_the_generated_code(version):
+    other_topic = appended(version)
+    other_topic.responses[0].name, other_topic.responses[0].topic_id = "others", Uuid(bytes(16))
+    two = appended(version)
+    two.responses *= 2
+    responses = [
+        other_topic,
+        two,
+        ProduceResponse([]),
+        appended(version, index=8),
+        appended(version, error_code=6),
+        appended(version, error_message="no"),
+        appended(version, record_errors=[BatchIndexAndErrorMessage(0, None)]),
+    ]
+    if version >= 10:
+        responses.append(appended(version, current_leader=LeaderIdAndEpoch(1, 2)))
+    for form in forms(version):
+        for response in responses:
+            assert form.read(frame_of(response, version), 9) is None

@@ -27,7 +27,7 @@ def test_a_complaint_is_reported_when_it_is_new_and_then_once_a_minute(log, cloc
     log.warning("Connection dropped: %s", "refused")
     refused, reset = "zk:2181: Connection dropped: refused", "zk:2181: Connection dropped: reset"
     assert caplog.messages == [refused, reset, refused]
-    assert log.last_complaint == "Connection dropped: refused"
+    assert log.last_problem == "Connection dropped: refused"
 
 
 def test_after_a_connection_every_complaint_is_new(log, caplog):

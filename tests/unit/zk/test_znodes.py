@@ -139,3 +139,9 @@ def test_paths():
     assert paths.config("clients", "<default>") == "/config/clients/<default>"
     assert paths.user_client_entity("a b", "c/d") == "users/a%20b/clients/c%2Fd"
     assert paths.desanitize(paths.sanitize("a*~ü/b")) == "a*~ü/b"
+
+
+def test_partitions_with_the_same_replicas_share_their_assignment():
+    node = TopicNode(TOPIC_ID, {0: ReplicaAssignment((1, 2)), 1: ReplicaAssignment((1, 2))})
+    partitions = TopicNode.decode(node.encode()).partitions
+    assert partitions[0] is partitions[1]

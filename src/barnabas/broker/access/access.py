@@ -1,4 +1,4 @@
-"""The rights of the sender of one request: configured authorizers, and rules that use them.
+"""Permissions of the sender of one request: configured authorizers, and rules that use them.
 
 All authorizers decide by the same ACLs. A listener can have its own super users, its own default
 for resources without ACLs, or no authorizer (`listener.name.<name>.authorizer.class.name=`).
@@ -55,7 +55,7 @@ class Access:
 
     @classmethod
     def of(cls, authorizer: Authorizer, ctx: RequestContext) -> "Access":
-        """Returns the rights of the sender of a request."""
+        """Returns the permissions of the sender of a request."""
         return cls(authorizer, ctx.principal, ctx.connection.stream.peer[0], ctx.denials)
 
     def may(self, operation: Operation, resource: Resource) -> bool:
@@ -102,13 +102,13 @@ class Access:
 # --- fetch ---------------------------------------------------------------------------------------
 
 
-def fetch_rights(
+def fetch_permission(
     ctx: RequestContext, authorizer: Authorizer, *, follower: bool
 ) -> Callable[[str], bool]:
     """Returns a function that decides whether a topic may be read.
 
     Called at every read: a fetch session keeps partitions of earlier requests, and ACLs change. A
-    follower needs the rights of a broker (CVE-2018-1288).
+    follower needs the permission of a broker (CVE-2018-1288).
     """
     access = Access.of(authorizer, ctx)
     if not follower:

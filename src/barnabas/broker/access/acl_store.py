@@ -31,14 +31,11 @@ from barnabas.wire.messages.delete_acls import DeleteAclsFilter
 from barnabas.wire.messages.describe_acls import DescribeAclsRequest
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import Acl, AclChangeNode, AclNode
-from barnabas.zk.recipes import ChangeNotifications
+from barnabas.zk.recipes import ChangeNotifications, write_if_unchanged
 from barnabas.zk.tree import (
-    BadVersionError,
     CreateOp,
     DeleteOp,
     MetadataTree,
-    MultiError,
-    NodeExistsError,
     NoNodeError,
     Op,
     SetOp,
@@ -109,15 +106,10 @@ class AclStore:
         for _ in range(_ATTEMPTS):
             known, version = await self._read(pattern)
             wanted = edit(known)
-            if wanted != known:
-                try:
-                    await self._tree.multi([_write(pattern, wanted, version), _notify(pattern)])
-                except MultiError as error:
-                    if isinstance(error.cause, BadVersionError | NodeExistsError | NoNodeError):
-                        continue
-                    raise error.cause from error
-            self._put(pattern, wanted)
-            return
+            ops = [_write(pattern, wanted, version), _notify(pattern)]
+            if wanted == known or await write_if_unchanged(self._tree, ops):
+                self._put(pattern, wanted)
+                return
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the ACLs are changed concurrently")
 
     async def _apply(self, notification: bytes) -> None:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from barnabas.broker.handler import encode_reply
 from barnabas.model.error_codes import ErrorCode
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.replies import Part, PendingReply, Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.runtime.clock import Clock
 from barnabas.security.sasl_server import (
     AuthenticateReply,
+    HandshakeReply,
     MechanismFactory,
     SaslConfig,
     SaslServer,
@@ -87,7 +88,7 @@ class SaslGate:
         if api_key in _SERVED:
             low, high = _SERVED[api_key]
             if not low <= version <= high:
-                raise ConnectionClosedError(Refusal.UNSUPPORTED, "an unknown SASL request")
+                raise ConnectionClosedError(CloseReason.UNSUPPORTED, "an unknown SASL request")
             header, offset = decode_request_header(frame)
             if api_key == _HANDSHAKE:
                 return self._handshake(connection, session, header, frame, offset)
@@ -95,7 +96,7 @@ class SaslGate:
         if not session.may_serve(now_ms, is_api_versions=api_key == _API_VERSIONS):
             expired = session.state is SaslState.AUTHENTICATED
             detail = "the session has expired" if expired else "a request before authentication"
-            raise ConnectionClosedError(Refusal.AUTHENTICATION, detail)
+            raise ConnectionClosedError(CloseReason.AUTHENTICATION, detail)
         return self._dispatch(connection, frame)
 
     def _handshake(
@@ -109,11 +110,8 @@ class SaslGate:
         request = SaslHandshakeRequest.decode(frame, header.api_version, offset)
         now_ms = self._clock.monotonic_ms()
         reply = session.handshake(request.mechanism, header.api_version, now_ms)
-        response = SaslHandshakeResponse(reply.error, list(reply.mechanisms))
-        if reply.close_after_ms is None:
-            return encode_reply(header, response)
-        parts = encode_reply(header, response)
-        return self._close(connection, reply.reason, reply.close_after_ms, parts)
+        parts = encode_reply(header, SaslHandshakeResponse(reply.error, list(reply.mechanisms)))
+        return self._send(connection, reply, parts)
 
     def _authenticate(
         self,
@@ -126,43 +124,42 @@ class SaslGate:
         request = SaslAuthenticateRequest.decode(frame, header.api_version, offset)
         response = session.authenticate(request.auth_bytes, self._clock.monotonic_ms())
         self._admit(connection, response)
-        parts = encode_reply(header, _response(response))
-        if response.close_after_ms is None:
-            return parts
-        return self._close(connection, response.reason, response.close_after_ms, parts)
+        return self._send(connection, response, encode_reply(header, _response(response)))
 
     def _raw_token(
         self, connection: ServerConnection, session: SaslServer, frame: memoryview, now_ms: int
     ) -> Reply:
         response = session.authenticate(bytes(frame), now_ms)
         self._admit(connection, response)
+        parts: list[Part] | None = None
         if response.close_after_ms is None:
-            return [struct.pack(">i", len(response.token)) + response.token]
-        return self._close(connection, response.reason, response.close_after_ms, None)
+            parts = [struct.pack(">i", len(response.token)) + response.token]
+        return self._send(connection, response, parts)
 
     def _admit(self, connection: ServerConnection, response: AuthenticateReply) -> None:
         if response.principal is not None:
             connection.principal = response.principal
             connection.lift_bounds()
 
-    def _close(
+    def _send(
         self,
         connection: ServerConnection,
-        reason: str | None,
-        delay_ms: int,
+        reply: HandshakeReply | AuthenticateReply,
         parts: list[Part] | None,
-    ) -> PendingReply:
-        """Sends the response after the delay, logs the reason and closes the connection."""
-        reply = PendingReply()
-        why = reason or "failed"
+    ) -> Reply:
+        """Sends the response; after a failure with a delay, and then closes the connection."""
+        if reply.close_after_ms is None:
+            return parts
+        pending = PendingReply()
+        reason = reply.reason or "failed"
 
         def finish() -> None:
-            reply.complete(parts)
-            connection.refuse_after_replies(Refusal.AUTHENTICATION, why)
+            pending.complete(parts)
+            connection.close_after_replies(CloseReason.AUTHENTICATION, reason)
 
-        self._on_failure(connection, why)
-        asyncio.get_running_loop().call_later(delay_ms / 1000, finish)
-        return reply
+        self._on_failure(connection, reason)
+        asyncio.get_running_loop().call_later(reply.close_after_ms / 1000, finish)
+        return pending
 
 
 def _response(response: AuthenticateReply) -> Message:

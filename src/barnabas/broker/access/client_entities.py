@@ -26,11 +26,10 @@ from barnabas.wire.messages.alter_user_scram_credentials import (
 )
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import ConfigChangeNode, ConfigNode
+from barnabas.zk.recipes import write_if_unchanged
 from barnabas.zk.tree import (
-    BadVersionError,
     CreateOp,
     MetadataTree,
-    MultiError,
     NodeExistsError,
     NoNodeError,
     Op,
@@ -114,15 +113,10 @@ class ClientEntities:
             edit(values)
             if values == before:
                 return
-            try:
-                write = await self._write(entity_path, values, version)
-                await self._tree.multi([write, _notify(entity_path)])
-            except MultiError as error:
-                if isinstance(error.cause, BadVersionError | NodeExistsError | NoNodeError):
-                    continue
-                raise error.cause from error
-            await self.reload(entity_path)
-            return
+            write = await self._write(entity_path, values, version)
+            if await write_if_unchanged(self._tree, [write, _notify(entity_path)]):
+                await self.reload(entity_path)
+                return
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the settings are changed concurrently")
 
     async def _write(self, entity_path: str, values: Values, version: int | None) -> Op:

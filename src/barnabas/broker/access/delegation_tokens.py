@@ -24,9 +24,8 @@ from barnabas.security.scram import TokenLogin
 from barnabas.security.scram_keys import MIN_ITERATIONS, SCRAM_HASHES, ScramCredential, ScramHash
 from barnabas.zk import paths
 from barnabas.zk.config_znodes import DelegationTokenNode
-from barnabas.zk.recipes import ChangeNotifications
+from barnabas.zk.recipes import ChangeNotifications, write_if_unchanged
 from barnabas.zk.tree import (
-    BadVersionError,
     CreateOp,
     DeleteOp,
     MetadataTree,
@@ -53,7 +52,7 @@ class TokenInformation:
     expires_ms: int
 
     def may_be_changed_by(self, principal: Principal) -> bool:
-        """Whether a principal may renew, expire and see the token without further rights."""
+        """Whether a principal may renew, expire and see the token without further permissions."""
         return principal in (self.owner, self.requester, *self.renewers)
 
     def is_expired(self, now_ms: int) -> bool:
@@ -237,13 +236,10 @@ class DelegationTokens:
             if token.is_expired(now_ms):
                 raise BrokerError(ErrorCode.DELEGATION_TOKEN_EXPIRED)
             token = token.expiring_in(period_ms, now_ms)
-            path = paths.delegation_token(token_id)
-            try:
-                await self._write(SetOp(path, _node(token).encode(), version), token_id)
-            except (BadVersionError, NoNodeError):
-                continue  # another broker changed or deleted it
-            self._put(token)
-            return token.expires_ms
+            write = SetOp(paths.delegation_token(token_id), _node(token).encode(), version)
+            if await write_if_unchanged(self._tree, [write, _notify(token_id)]):
+                self._put(token)
+                return token.expires_ms
         raise BrokerError(ErrorCode.REQUEST_TIMED_OUT, "the token is changed concurrently")
 
     def _find(self, principal: Principal, hmac: bytes) -> TokenInformation:
@@ -260,10 +256,8 @@ class DelegationTokens:
         self._forget(token_id)
 
     async def _write(self, change: Op, token_id: str) -> None:
-        prefix = paths.DELEGATION_TOKEN_CHANGE_PREFIX
-        notification = CreateOp(prefix, token_id.encode(), sequential=True)
         try:
-            await self._tree.multi([change, notification])
+            await self._tree.multi([change, _notify(token_id)])
         except MultiError as error:
             raise error.cause from error
 
@@ -297,6 +291,11 @@ class DelegationTokens:
 
 TokenSource = Callable[[], DelegationTokens | None]
 """Returns the tokens of a broker; None if it has no secret key for them."""
+
+
+def _notify(token_id: str) -> Op:
+    prefix = paths.DELEGATION_TOKEN_CHANGE_PREFIX
+    return CreateOp(prefix, token_id.encode(), sequential=True)
 
 
 def _node(token: TokenInformation) -> DelegationTokenNode:

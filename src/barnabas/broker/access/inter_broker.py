@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from barnabas.broker.access.access import super_users
 from barnabas.broker.config import BrokerConfig
-from barnabas.broker.handler import AwaitedResult, Handle, Handler, RequestContext, Result
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.broker.handler import AvailableResult, Handle, Handler, RequestContext, Result
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.server_connection import ServerConnection
 from barnabas.net.tls_context import ReloadableClientContext
 from barnabas.runtime.clock import Clock
@@ -94,7 +94,7 @@ class BrokerPeers:
     """Distinguishes connections of brokers from those of clients; owned by the broker's loop."""
 
     def __init__(self, config: BrokerConfig, tree: MetadataTree, clock: Clock) -> None:
-        """ConfigError when `super.users` is malformed."""
+        """Raises ConfigError if `super.users` is malformed."""
         self._listener = config.inter_broker_listener
         self._has_authorizer = bool(
             config.listener_value(self._listener, "authorizer.class.name").strip()
@@ -117,7 +117,9 @@ class BrokerPeers:
         def handle(ctx: RequestContext, request: object) -> Result:
             connection = ctx.connection
             if connection.listener_name != self._listener:
-                raise _refusal(ctx, f"only the inter-broker listener {self._listener} accepts it")
+                raise _not_a_broker(
+                    ctx, f"only the inter-broker listener {self._listener} accepts it"
+                )
             if self._is_broker_by_name(ctx) or self._is_fresh_broker_address(connection):
                 return serve(ctx, request)
             return self._check_address(ctx, request, serve)
@@ -131,7 +133,7 @@ class BrokerPeers:
         if self._has_authorizer or principal in self._principals:
             return True
         if self._uses_sasl:
-            raise _refusal(ctx, f"{principal} is not a broker's user; super.users may list it")
+            raise _not_a_broker(ctx, f"{principal} is not a broker's user; super.users may list it")
         return False
 
     # --- addresses -------------------------------------------------------------------------
@@ -143,13 +145,13 @@ class BrokerPeers:
 
     async def _check_address(
         self, ctx: RequestContext, request: object, serve: Handle
-    ) -> AwaitedResult:
+    ) -> AvailableResult:
         address = ctx.connection.stream.peer[0]
         async with self._reading:
             if not self._is_fresh_broker_address(ctx.connection):
                 await self._read_addresses()
         if not self._covers(address):
-            raise _refusal(ctx, f"{address} is not the address of a registered broker")
+            raise _not_a_broker(ctx, f"{address} is not the address of a registered broker")
         result = serve(ctx, request)
         return await result if isinstance(result, Awaitable) else result
 
@@ -189,9 +191,9 @@ class BrokerPeers:
         return hosts
 
 
-def _refusal(ctx: RequestContext, why: str) -> ConnectionClosedError:
+def _not_a_broker(ctx: RequestContext, why: str) -> ConnectionClosedError:
     name = ApiKey(ctx.header.api_key).name
-    return ConnectionClosedError(Refusal.NOT_A_BROKER, f"{name} is for brokers: {why}")
+    return ConnectionClosedError(CloseReason.NOT_A_BROKER, f"{name} is for brokers: {why}")
 
 
 def _protocol(config: BrokerConfig, listener: str) -> str:

@@ -23,14 +23,14 @@ from barnabas.broker.config import listener_key_name
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
-from barnabas.net.certificate_dates import own_certificate_end
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.net.replies import Reply
 from barnabas.net.server_connection import FrameHandler, ServerConnection
 from barnabas.net.stream import ByteStream
 from barnabas.net.tls_context import (
     ReloadableClientContext,
     TlsSettings,
+    own_certificate_end,
     server_context,
 )
 from barnabas.net.tls_stream import SCRATCH_BYTES, TlsStream
@@ -286,7 +286,7 @@ class CertificateGate:
         try:
             name = map_name(distinguished_name(certificate["subject"]), self._rules)
         except ValueError as error:
-            raise ConnectionClosedError(Refusal.AUTHENTICATION, str(error)) from None
+            raise ConnectionClosedError(CloseReason.AUTHENTICATION, str(error)) from None
         connection.principal = Principal(USER, name)
 
 

@@ -212,12 +212,12 @@ def _size(response: FetchResponse) -> int:
 # --- creation and deletion of partitions ---------------------------------------------------------
 
 
-_REFUSED_FROM = {
+_REJECTED_FROM = {
     ApiKey.CREATE_TOPICS: 6,
     ApiKey.CREATE_PARTITIONS: 3,
     ApiKey.DELETE_TOPICS: 5,
 }
-MUTATIONS = frozenset(_REFUSED_FROM)
+MUTATIONS = frozenset(_REJECTED_FROM)
 
 
 def limit_mutations(api: ApiKey, serve: Handle, meter: QuotaMeter, muting: Muting) -> Handle:
@@ -228,7 +228,7 @@ def limit_mutations(api: ApiKey, serve: Handle, meter: QuotaMeter, muting: Mutin
         if meter.active:
             limit = meter.limit(ctx.principal.name, ctx.header.client_id or "")
         if limit is not None:
-            budget = _Budget(meter, limit, strict=ctx.version >= _REFUSED_FROM[api])
+            budget = _Budget(meter, limit, strict=ctx.version >= _REJECTED_FROM[api])
             ctx.charge = budget.charge
             ctx.amend_with(lambda response: budget.settle(response, ctx, muting))
         return serve(ctx, request)

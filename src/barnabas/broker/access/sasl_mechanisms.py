@@ -234,5 +234,5 @@ class KeySet:
             with urllib.request.urlopen(self._url, timeout=_TIMEOUT_S) as response:
                 return parse_key_set(response.read(_MAX_BYTES).decode())
         except urllib.error.HTTPError as error:
-            error.close()  # closes the connection of the response
+            error.close()  # the error is the response, which keeps its connection open
             raise

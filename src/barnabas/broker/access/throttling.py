@@ -14,7 +14,7 @@ from functools import partial
 from typing import Protocol, TypeVar, runtime_checkable
 
 from barnabas.broker.access.client_quotas import QuotaMeter
-from barnabas.net.refusal import Refusal
+from barnabas.net.close_reasons import CloseReason
 from barnabas.net.server_connection import ConnectionSecurity, ServerConnection
 from barnabas.net.stream import ByteStream
 from barnabas.runtime.clock import Clock
@@ -161,8 +161,8 @@ class RatedConnections:
         if rejected_ms > 0:
             connection.pause()
             reject = partial(
-                connection.refuse,
-                Refusal.TOO_MANY_FROM_IP,
+                connection.close_with_reason,
+                CloseReason.TOO_MANY_FROM_IP,
                 "connects faster than its quota allows",
             )
             self._schedule(rejected_ms / 1000, reject)

@@ -4,10 +4,9 @@ A controller in this broker calls the receiver directly; for other controllers t
 LeaderAndIsr, UpdateMetadata and StopReplica call it.
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from time import perf_counter
+from typing import TypeVar
 
 from barnabas.broker.cluster.control_messages import (
     leader_and_isr_reply,
@@ -31,9 +30,9 @@ from barnabas.model.control import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.replication.replica_manager import ReplicaManager
+from barnabas.runtime.slices import in_slices
 
-# A command may name thousands of partitions: the loop serves requests between two slices.
-_SLICE_S = 0.005
+_ReplicaCommand = TypeVar("_ReplicaCommand", LeaderAndIsrCommand, StopReplicaCommand)
 
 
 class CommandReceiver:
@@ -62,7 +61,7 @@ class CommandReceiver:
             case UpdateMetadataCommand():
                 return self._update_metadata(command)
             case StopReplicaCommand():
-                return self._replicas.stop_replicas(command)
+                return await self._apply_in_slices(command, self._replicas.stop_replicas)
 
     async def _lead_and_follow(self, command: LeaderAndIsrCommand) -> ControlReply:
         unknown = {
@@ -73,27 +72,25 @@ class CommandReceiver:
         for topic in sorted(unknown):  # a new log needs the settings of its topic
             await self._configs.load_topic(topic)
         self._book.learn(command.live_brokers)
-        return await self._apply_in_slices(command)
+        return await self._apply_in_slices(command, self._replicas.apply_leader_and_isr)
 
-    async def _apply_in_slices(self, command: LeaderAndIsrCommand) -> ControlReply:
+    async def _apply_in_slices(
+        self, command: _ReplicaCommand, apply: Callable[[_ReplicaCommand], ControlReply]
+    ) -> ControlReply:
         """Applies the partitions one by one; serves other requests after some milliseconds.
 
-        A new log takes several milliseconds. If a newer controller sends a command between two
-        slices, the rest of this command is rejected.
+        To create or delete a log may take a millisecond. If a newer controller sends a command
+        between two slices, the rest of this command is rejected.
         """
         error = self._replicas.fence_command(command.controller_epoch, command.broker_epoch)
         if error is not ErrorCode.NONE:
             return ControlReply(error)
         results: dict[TopicPartition, ErrorCode] = {}
-        slice_end_s = perf_counter() + _SLICE_S
-        for state in command.partitions:
-            reply = self._replicas.apply_leader_and_isr(replace(command, partitions=(state,)))
+        async for item in in_slices(command.partitions):
+            reply = apply(replace(command, partitions=(item,)))
             if reply.error is not ErrorCode.NONE:
                 return reply
             results.update(reply.partitions)
-            if perf_counter() > slice_end_s:
-                await asyncio.sleep(0)
-                slice_end_s = perf_counter() + _SLICE_S
         return ControlReply(partitions=results)
 
     def _update_metadata(self, command: UpdateMetadataCommand) -> ControlReply:

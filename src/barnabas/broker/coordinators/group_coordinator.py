@@ -1,11 +1,11 @@
 """The group coordinator of one broker: finds the shard of a group and runs requests on it."""
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from barnabas.broker.coordinators.internal_topics import InternalTopics
-from barnabas.broker.coordinators.shard_host import ShardHost, ShardState
+from barnabas.broker.coordinators.shard_host import Coordinator, ShardHost
 from barnabas.broker.coordinators.shard_runtime import (
     ReplyReceiver,
     RuntimeSettings,
@@ -19,7 +19,6 @@ from barnabas.model.config import ConfigValues
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import OFFSETS_TOPIC, Uuid
 from barnabas.replication.partition import Partition
-from barnabas.runtime.metrics import Histogram
 
 if TYPE_CHECKING:
     from barnabas.groups.coordinator import GroupCoordinatorShard
@@ -124,8 +123,8 @@ class GroupShardDriver:
         self.run(lambda shard, now_ms: shard.on_timer(key, now_ms))
 
 
-class GroupCoordinator:
-    """Owned by the broker's loop. Requests for groups of other coordinators raise BrokerError."""
+class GroupCoordinator(Coordinator[GroupShardDriver]):
+    """Coordinator of the groups whose partition of the offsets topic this broker leads."""
 
     def __init__(
         self,
@@ -136,49 +135,17 @@ class GroupCoordinator:
         group_settings: Callable[[str], Mapping[str, int]],
     ) -> None:
         """`group_settings` returns the settings of one group."""
+        buffer_bytes = values["offsets.load.buffer.size"]
+        super().__init__(topics, ShardHost(OFFSETS_TOPIC, buffer_bytes, self._make))
         self._group_settings = group_settings
         self._config = GroupConfig.from_values(values)
-        self._topics = topics
         self._view = view
         self._settings = settings
         self.stats = GroupStats()
-        self._host = ShardHost(OFFSETS_TOPIC, values["offsets.load.buffer.size"], self._make)
-
-    # --- requests ---
 
     def run(self, group_id: str, operation: GroupOperation, receiver: ReplyReceiver) -> None:
         """Runs an operation on a group's shard; `receiver` gets the reply, now or later."""
         self.shard_of(group_id).run(operation, receiver)
-
-    def shard_of(self, group_id: str) -> GroupShardDriver:
-        """Returns the shard of a group; raises COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""
-        return self._host.get(self._topics.coordinated_partition(OFFSETS_TOPIC, group_id))
-
-    def shard_at(self, partition: int) -> GroupShardDriver:
-        """Returns the shard of a partition, for transaction markers."""
-        return self._host.get(partition)
-
-    def all_shards(self) -> Iterator[GroupShardDriver]:
-        """Returns every shard; raises COORDINATOR_LOAD_IN_PROGRESS while one is loading."""
-        return self._host.all()
-
-    @property
-    def load_time(self) -> Histogram:
-        """Metric: nanoseconds that loading a partition of the offsets topic took."""
-        return self._host.load_time
-
-    def partitions_by_state(self) -> Mapping[ShardState, int]:
-        """Metric: partitions of the offsets topic that this coordinator has, by state."""
-        return self._host.count_by_state()
-
-    def active_shards(self) -> Iterator[GroupShardDriver]:
-        """Yields the shards that serve, without those that are still loading."""
-        return self._host.active()
-
-    # --- events ---
-
-    def leadership_changed(self, partition: Partition) -> None:
-        self._host.leadership_changed(partition)
 
     def topics_changed(self, gone: Iterable[str]) -> None:
         """Applies a change of the metadata; removes the offsets of deleted topics."""
@@ -190,9 +157,6 @@ class GroupCoordinator:
     def expire(self) -> None:
         """Removes expired offsets and groups; called periodically."""
         self._everywhere(lambda shard, now_ms: shard.expire(now_ms))
-
-    async def stop(self) -> None:
-        await self._host.stop()
 
     def _everywhere(self, step: GroupOperation) -> None:
         for driver in list(self._host.active()):

@@ -20,7 +20,7 @@ from barnabas.broker.handler import (
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
-from barnabas.net.refusal import ConnectionClosedError
+from barnabas.net.close_reasons import ConnectionClosedError
 from barnabas.records.batch import BatchHeader, parse_header
 from barnabas.replication.replica_manager import ReplicaManager
 from barnabas.transactions.partition_leader import VerificationToken
@@ -126,7 +126,7 @@ class VerifiedProduce:
         try:
             result = self._serve(self._results)
         except ConnectionClosedError as closed:  # acks=0 and a failure
-            self._ctx.connection.refuse(closed.reason, closed.detail)
+            self._ctx.connection.close_with_reason(closed.reason, closed.detail)
             return
         if isinstance(result, Deferred):
             result.when_ready(lambda: deferred.complete(result.parts))

@@ -18,11 +18,12 @@ import asyncio
 import enum
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Generic, Protocol, TypeVar
 
+from barnabas.broker.coordinators.internal_topics import InternalTopics
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, CorruptRecordError
 from barnabas.records.batch import BatchHeader, crc_ok, iter_batches
@@ -337,3 +338,45 @@ class ShardHost(Generic[DriverT]):
             driver = self._drivers.pop(number, None)
             if driver is not None:
                 driver.resign()
+
+
+class Coordinator(Generic[DriverT]):
+    """Finds the shard of a group or transactional id; owned by the broker's loop.
+
+    Base of both coordinators. Requests for keys of other coordinators raise BrokerError.
+    """
+
+    def __init__(self, topics: InternalTopics, host: ShardHost[DriverT]) -> None:
+        self._topics = topics
+        self._host = host
+
+    def shard_of(self, key: str) -> DriverT:
+        """Returns the shard of a key; raises COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""
+        return self._host.get(self._topics.coordinated_partition(self._host.topic, key))
+
+    def shard_at(self, partition: int) -> DriverT:
+        """Returns the shard of a partition, for transaction markers."""
+        return self._host.get(partition)
+
+    def all_shards(self) -> Iterator[DriverT]:
+        """Returns every shard; raises COORDINATOR_LOAD_IN_PROGRESS while one is loading."""
+        return self._host.all()
+
+    def active_shards(self) -> Iterator[DriverT]:
+        """Yields the shards that serve, without those that are still loading."""
+        return self._host.active()
+
+    @property
+    def load_time(self) -> Histogram:
+        """Metric: nanoseconds that loading a partition of the internal topic took."""
+        return self._host.load_time
+
+    def partitions_by_state(self) -> Mapping[ShardState, int]:
+        """Metric: partitions of the internal topic that this coordinator has, by state."""
+        return self._host.count_by_state()
+
+    def leadership_changed(self, partition: Partition) -> None:
+        self._host.leadership_changed(partition)
+
+    async def stop(self) -> None:
+        await self._host.stop()

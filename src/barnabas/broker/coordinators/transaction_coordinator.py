@@ -7,13 +7,13 @@ lost when the broker stops.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from barnabas.broker.coordinators.internal_topics import InternalTopics
-from barnabas.broker.coordinators.shard_host import ShardHost
+from barnabas.broker.coordinators.shard_host import Coordinator, ShardHost
 from barnabas.broker.coordinators.shard_runtime import (
     ReplyReceiver,
     RuntimeSettings,
@@ -26,7 +26,6 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TRANSACTIONS_TOPIC, BrokerId, TopicPartition
 from barnabas.replication.partition import Partition
-from barnabas.runtime.metrics import Histogram
 from barnabas.transactions.requests import TransactionConfig, TransactionStats
 from barnabas.zk import paths
 from barnabas.zk.tree import BadVersionError, MetadataTree
@@ -187,19 +186,17 @@ class TransactionShardDriver:
         self._runtime.execute(self.shard.on_timer(self._now_ms()))
 
 
-class TransactionCoordinator:
-    """Owned by the broker's loop. Requests for ids of other coordinators raise BrokerError."""
+class TransactionCoordinator(Coordinator[TransactionShardDriver]):
+    """Coordinator of the ids whose partition of the transactions topic this broker leads."""
 
     def __init__(
         self, values: ConfigValues, topics: InternalTopics, settings: TransactionSettings
     ) -> None:
+        buffer_bytes = values["transaction.state.log.load.buffer.size"]
+        super().__init__(topics, ShardHost(TRANSACTIONS_TOPIC, buffer_bytes, self._make))
         self._config = TransactionConfig.from_values(values)
-        self._topics = topics
         self._settings = settings
         self.stats = TransactionStats()
-        self._host = ShardHost(
-            TRANSACTIONS_TOPIC, values["transaction.state.log.load.buffer.size"], self._make
-        )
 
     def run(
         self, transactional_id: str, operation: TransactionOperation, receiver: ReplyReceiver
@@ -207,33 +204,9 @@ class TransactionCoordinator:
         """Runs an operation on the id's shard; `receiver` gets the reply, now or later."""
         self.shard_of(transactional_id).run(operation, receiver)
 
-    def shard_of(self, transactional_id: str) -> TransactionShardDriver:
-        """Returns the shard of an id; raises COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR."""
-        number = self._topics.coordinated_partition(TRANSACTIONS_TOPIC, transactional_id)
-        return self._host.get(number)
-
-    def all_shards(self) -> Iterator[TransactionShardDriver]:
-        """Returns every shard; raises COORDINATOR_LOAD_IN_PROGRESS while one is loading."""
-        return self._host.all()
-
-    @property
-    def load_time(self) -> Histogram:
-        """Metric: nanoseconds in which a partition of the transactions topic was loaded."""
-        return self._host.load_time
-
-    def active_shards(self) -> Iterator[TransactionShardDriver]:
-        """Yields the shards that serve, without those that are still loading."""
-        return self._host.active()
-
     def now_ms(self) -> int:
         """Returns the time of the clock that transactions use."""
         return self._settings.steady.now_ms()
-
-    def leadership_changed(self, partition: Partition) -> None:
-        self._host.leadership_changed(partition)
-
-    async def stop(self) -> None:
-        await self._host.stop()
 
     def _make(self, partition: Partition) -> TransactionShardDriver:
         # Start-up time: a broker without transactions starts sooner.

@@ -22,14 +22,14 @@ from barnabas.storage.log import Log
 
 if cython.compiled:
     from cython.cimports.barnabas.broker.metrics._topic_counters_hot import TopicCounters
-    from cython.cimports.barnabas.replication._partition_state_hot import PartitionFields
-    from cython.cimports.barnabas.storage._log_read_hot import read_small
+    from cython.cimports.barnabas.replication._partition_hot import PartitionFields
+    from cython.cimports.barnabas.storage._log_short_paths_hot import read_small
     from cython.cimports.barnabas.storage._log_state_hot import FlusherState, LogState
     from cython.cimports.barnabas.wire._fetch_hot import SingleFetch, encode_read, single_fields
 else:
     from barnabas.broker.metrics._topic_counters_hot import TopicCounters
-    from barnabas.replication._partition_state_hot import PartitionFields
-    from barnabas.storage._log_read_hot import read_small
+    from barnabas.replication._partition_hot import PartitionFields
+    from barnabas.storage._log_short_paths_hot import read_small
     from barnabas.storage._log_state_hot import FlusherState, LogState
     from barnabas.wire._fetch_hot import SingleFetch, encode_read, single_fields
 

@@ -24,16 +24,14 @@ if cython.compiled:
     from cython.cimports.barnabas.broker.metrics._topic_counters_hot import TopicCounters
     from cython.cimports.barnabas.records._batch_header_hot import BatchHeader
     from cython.cimports.barnabas.records._validation_hot import accept_plain
-    from cython.cimports.barnabas.replication._leader_append_hot import append_alone
-    from cython.cimports.barnabas.replication._partition_state_hot import PartitionFields
+    from cython.cimports.barnabas.replication._partition_hot import PartitionFields, append_alone
     from cython.cimports.barnabas.storage._log_state_hot import LogState
     from cython.cimports.barnabas.wire._produce_hot import encode_appended, single_fields
 else:
     from barnabas.broker.metrics._topic_counters_hot import TopicCounters
     from barnabas.records._batch_header_hot import BatchHeader
     from barnabas.records._validation_hot import accept_plain
-    from barnabas.replication._leader_append_hot import append_alone
-    from barnabas.replication._partition_state_hot import PartitionFields
+    from barnabas.replication._partition_hot import PartitionFields, append_alone
     from barnabas.storage._log_state_hot import LogState
     from barnabas.wire._produce_hot import encode_appended, single_fields
 

@@ -12,7 +12,7 @@ returns at least one complete batch of any size; otherwise a consumer could not 
 
 from typing import Protocol
 
-from barnabas.broker.fetch_reading import SLICE, FetchJob, FetchPorts
+from barnabas.broker.fetch_reading import MANY_PARTITIONS, FetchJob, FetchPorts
 from barnabas.broker.fetch_sessions import FetchSessionRequest, SessionPartition, TargetKey
 from barnabas.broker.handler import (
     ApiHandler,
@@ -44,7 +44,7 @@ def handle_fetch(ctx: HandlerContext[FetchHandlerPorts], request: FetchRequest) 
     if plan.error:
         return FetchResponse(error_code=plan.error)
     job = FetchJob(ctx, request, plan)
-    if len(plan.targets) > SLICE and plan.session is None:
+    if len(plan.targets) > MANY_PARTITIONS and plan.session is None:
         return _serve_in_slices(ctx, request, job)
     if job.read() or request.max_wait_ms <= 0:
         return job.response()

@@ -8,6 +8,7 @@ from barnabas.broker.handler import ApiHandler, HandlerContext, Result
 from barnabas.groups.requests import DeleteGroupsReply, Reply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.runtime.slices import in_slices
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.delete_groups import (
     DeletableGroupResult,
@@ -19,7 +20,7 @@ from barnabas.wire.messages.list_groups import ListedGroup, ListGroupsRequest, L
 # --- ListGroups -----------------------------------------------------------------------------------
 
 
-def handle_list_groups(
+async def handle_list_groups(
     ctx: HandlerContext[GroupPorts], request: ListGroupsRequest
 ) -> ListGroupsResponse:
     """Returns the groups that this broker coordinates.
@@ -30,13 +31,14 @@ def handle_list_groups(
         shards = list(ctx.services.groups.all_shards())
     except BrokerError as error:
         return ListGroupsResponse(error_code=error.code)
-    return ListGroupsResponse(
-        groups=[
-            ListedGroup(group.group_id, group.protocol_type, group.state, group.group_type)
-            for driver in shards
-            for group in driver.shard.list_groups(request.states_filter, request.types_filter)
-        ]
-    )
+    response = ListGroupsResponse()
+    async for driver in in_slices(shards):
+        found = driver.shard.list_groups(request.states_filter, request.types_filter)
+        async for group in in_slices(found):
+            response.groups.append(
+                ListedGroup(group.group_id, group.protocol_type, group.state, group.group_type)
+            )
+    return response
 
 
 # --- DeleteGroups ---------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Handlers of committed offsets: OffsetCommit, OffsetFetch, OffsetDelete."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from barnabas.broker.coordinators.responses import GroupPorts, PendingResponse, run_on_group
 from barnabas.broker.handler import ApiHandler, HandlerContext, Result
@@ -11,13 +13,13 @@ from barnabas.groups.requests import (
     OffsetCommitRequest,
     OffsetDeleteReply,
     OffsetDeleteRequest,
-    OffsetFetchReply,
     OffsetFetchRequest,
     OffsetToCommit,
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.runtime.slices import in_slices
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.offset_commit import OffsetCommitRequest as WireCommitRequest
 from barnabas.wire.messages.offset_commit import (
@@ -144,6 +146,8 @@ def _committed_topic(
 
 _TOP_LEVEL_ERROR_FROM = 2
 _BATCHED_FROM = 8
+_MANY_OFFSETS = 250
+"""Up to this number a response is made at once, in less than a millisecond."""
 
 
 def handle_offset_fetch(ctx: HandlerContext[GroupPorts], request: WireFetchRequest) -> Result:
@@ -171,15 +175,28 @@ def _as_group(request: WireFetchRequest) -> OffsetFetchRequestGroup:
     return OffsetFetchRequestGroup(request.group_id, topics=topics)
 
 
+class _FetchedGroup(NamedTuple):
+    """The offsets of one requested group, or the error that it gets instead."""
+
+    group: OffsetFetchRequestGroup
+    offsets: tuple[FetchedOffset, ...]
+    error: ErrorCode = ErrorCode.NONE
+
+
 class _OffsetFetch:
-    """Collects the results of the groups; each may have to wait for its shard."""
+    """Collects the results of the groups; each may have to wait for its shard.
+
+    The response is made when all results are there: of many offsets in slices, because a group may
+    have offsets of all partitions of the cluster.
+    """
 
     def __init__(self, ctx: HandlerContext[GroupPorts], require_stable: bool, groups: int) -> None:
         self._ctx = ctx
         self._require_stable = require_stable
-        self._responses: list[OffsetFetchResponseGroup | None] = [None] * groups
+        self._fetched: list[_FetchedGroup | None] = [None] * groups
         self._missing = groups
-        self._respond: Callable[[OffsetFetchResponse], None] | None = None
+        self._count = 0
+        self._on_complete: Callable[[], None] | None = None
 
     def fetch(self, index: int, group: OffsetFetchRequestGroup) -> None:
         requested = OffsetFetchRequest(
@@ -192,31 +209,48 @@ class _OffsetFetch:
         try:
             driver = self._ctx.services.groups.shard_of(group.group_id)
         except BrokerError as error:
-            self._take(index, self._failed(group, error.code))
+            self._take(index, _FetchedGroup(group, (), error.code))
             return
         # The offsets are read now and returned after they are replicated.
         reply = driver.shard.fetch_offsets(requested)
+        self._count += len(reply.offsets)
 
         def release(code: ErrorCode) -> None:
-            if code is ErrorCode.NONE:
-                self._take(index, self._group(group, reply))
-            else:
-                self._take(index, self._failed(group, coordinator_error(code)))
+            error = reply.error_code if code is ErrorCode.NONE else coordinator_error(code)
+            self._take(index, _FetchedGroup(group, reply.offsets, error))
 
         driver.read(release)
 
     def result(self) -> Result:
+        if self._count > _MANY_OFFSETS:
+            return self._respond_in_slices()
         if self._missing == 0:
             return self._response()
         deferred = self._ctx.defer()
-        self._respond = deferred.respond
+        self._on_complete = lambda: deferred.respond(self._response())
         return deferred
 
-    def _take(self, index: int, response: OffsetFetchResponseGroup) -> None:
-        self._responses[index] = response
+    async def _respond_in_slices(self) -> OffsetFetchResponse:
+        if self._missing:
+            complete = asyncio.Event()
+            self._on_complete = complete.set
+            await complete.wait()
+        response = OffsetFetchResponse()
+        async for _ in in_slices(self._make(response)):
+            pass
+        return response
+
+    def _response(self) -> OffsetFetchResponse:
+        response = OffsetFetchResponse()
+        for _ in self._make(response):
+            pass
+        return response
+
+    def _take(self, index: int, fetched: _FetchedGroup) -> None:
+        self._fetched[index] = fetched
         self._missing -= 1
-        if self._missing == 0 and self._respond is not None:
-            self._respond(self._response())
+        if self._missing == 0 and self._on_complete is not None:
+            self._on_complete()
 
     def _partitions(self, group: OffsetFetchRequestGroup) -> tuple[TopicPartition, ...] | None:
         if group.topics is None:
@@ -235,55 +269,60 @@ class _OffsetFetch:
 
     # --- responses ---
 
-    def _group(
-        self, group: OffsetFetchRequestGroup, reply: OffsetFetchReply
-    ) -> OffsetFetchResponseGroup:
-        if reply.error_code is not ErrorCode.NONE:
-            return self._failed(group, reply.error_code)
+    def _make(self, response: OffsetFetchResponse) -> Iterator[None]:
+        """Adds the groups to the response; yields after each offset."""
+        for fetched in self._fetched:
+            assert fetched is not None, "called when all results are there"
+            one = OffsetFetchResponseGroup(fetched.group.group_id, error_code=fetched.error)
+            if fetched.error is not ErrorCode.NONE:
+                one.topics = self._failed_topics(fetched.group, fetched.error)
+            else:
+                yield from self._add_offsets(one, fetched)
+            if self._ctx.version >= _BATCHED_FROM:
+                response.groups.append(one)
+            else:
+                response.error_code = one.error_code
+                response.topics = [
+                    OffsetFetchResponseTopic(topic.name, list(map(_old_layout, topic.partitions)))
+                    for topic in one.topics
+                ]
+
+    def _add_offsets(
+        self, response: OffsetFetchResponseGroup, fetched: _FetchedGroup
+    ) -> Iterator[None]:
         topics: dict[str, OffsetFetchResponseTopics] = {}
-        for fetched in reply.offsets:
-            name = fetched.topic_partition.topic
+        for offset in fetched.offsets:
+            name = offset.topic_partition.topic
             if name not in topics:
                 topics[name] = OffsetFetchResponseTopics(name, self._topic_id(name), [])
-            topics[name].partitions.append(_fetched_partition(fetched))
+            topics[name].partitions.append(_fetched_partition(offset))
+            yield
         unknown = [
             _failed_topic(topic, ErrorCode.UNKNOWN_TOPIC_ID)
-            for topic in group.topics or ()
+            for topic in fetched.group.topics or ()
             if self._name(topic) is None
         ]
-        return OffsetFetchResponseGroup(group.group_id, [*topics.values(), *unknown])
+        response.topics = [*topics.values(), *unknown]
 
     def _topic_id(self, name: str) -> Uuid:
         return self._ctx.services.metadata.topic_id(name) or ZERO_UUID
 
-    def _failed(self, group: OffsetFetchRequestGroup, code: ErrorCode) -> OffsetFetchResponseGroup:
-        topics = []
-        if self._ctx.version < _TOP_LEVEL_ERROR_FROM:
-            topics = [_failed_topic(topic, code) for topic in group.topics or ()]
-        return OffsetFetchResponseGroup(group.group_id, topics, code)
+    def _failed_topics(
+        self, group: OffsetFetchRequestGroup, code: ErrorCode
+    ) -> list[OffsetFetchResponseTopics]:
+        if self._ctx.version >= _TOP_LEVEL_ERROR_FROM:
+            return []
+        return [_failed_topic(topic, code) for topic in group.topics or ()]
 
-    def _response(self) -> OffsetFetchResponse:
-        responses = [response for response in self._responses if response is not None]
-        if self._ctx.version >= _BATCHED_FROM:
-            return OffsetFetchResponse(groups=responses)
-        one = responses[0]
-        topics = [
-            OffsetFetchResponseTopic(
-                topic.name,
-                [
-                    OffsetFetchResponsePartition(
-                        part.partition_index,
-                        part.committed_offset,
-                        part.committed_leader_epoch,
-                        part.metadata,
-                        part.error_code,
-                    )
-                    for part in topic.partitions
-                ],
-            )
-            for topic in one.topics
-        ]
-        return OffsetFetchResponse(topics=topics, error_code=one.error_code)
+
+def _old_layout(part: OffsetFetchResponsePartitions) -> OffsetFetchResponsePartition:
+    return OffsetFetchResponsePartition(
+        part.partition_index,
+        part.committed_offset,
+        part.committed_leader_epoch,
+        part.metadata,
+        part.error_code,
+    )
 
 
 def _fetched_partition(fetched: FetchedOffset) -> OffsetFetchResponsePartitions:

@@ -10,6 +10,7 @@ from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Re
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.storage.log import Log
 from barnabas.storage.log_dirs import LogDirectory
 from barnabas.storage.log_manager import LogManager
@@ -45,9 +46,9 @@ class AlterReplicaLogDirsPorts(RequestPorts, Protocol):
 # --- DescribeLogDirs ------------------------------------------------------------------------------
 
 
-def handle_describe_log_dirs(
+async def handle_describe_log_dirs(
     ctx: HandlerContext[DescribeLogDirsPorts], request: DescribeLogDirsRequest
-) -> Result:
+) -> DescribeLogDirsResponse:
     """Returns the replicas and their sizes in each log directory.
 
     v2 flexible; v3 a top-level error; v4 size of the volume; v5 cordoned directories, which this
@@ -60,12 +61,13 @@ def handle_describe_log_dirs(
             for topic in request.topics
             for number in topic.partitions
         }
-    return DescribeLogDirsResponse(
-        results=[_describe_log_dir(ctx, directory, wanted) for directory in ctx.services.logs.dirs]
-    )
+    response = DescribeLogDirsResponse()
+    for directory in ctx.services.logs.dirs:
+        response.results.append(await _describe_log_dir(ctx, directory, wanted))
+    return response
 
 
-def _describe_log_dir(
+async def _describe_log_dir(
     ctx: HandlerContext[DescribeLogDirsPorts],
     directory: LogDirectory,
     wanted: set[TopicPartition] | None,
@@ -75,7 +77,8 @@ def _describe_log_dir(
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, path)
     logs = ctx.services.logs
     topics: dict[str, list[DescribeLogDirsPartition]] = defaultdict(list)
-    for log in (*logs.logs_in(directory.path), *logs.futures_in(directory.path)):
+    present = [*logs.logs_in(directory.path), *logs.futures_in(directory.path)]
+    async for log in in_slices(present):
         topic, number = log.topic_partition
         if wanted is None or log.topic_partition in wanted:
             move = logs.moves.get(log.topic_partition)

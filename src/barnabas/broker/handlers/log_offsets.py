@@ -5,10 +5,10 @@ They serve ListOffsets, OffsetForLeaderEpoch and DeleteRecords.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable
 from typing import NamedTuple, Protocol
 
 from barnabas.broker.config_layers import ConfigLayers
+from barnabas.broker.disk_jobs import CheckpointWriter
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts, Result
 from barnabas.broker.produce_rules import ValidationThread
 from barnabas.model.error_codes import ErrorCode
@@ -25,10 +25,15 @@ from barnabas.model.records import (
 )
 from barnabas.replication.epochs import LogEpochEnd
 from barnabas.replication.partition import Partition
-from barnabas.replication.partition_read import NOT_SEARCHED, OffsetAnswer, TimestampSearch
-from barnabas.replication.partition_reader import end_offset_for_epoch, list_offset
+from barnabas.replication.partition_reader import (
+    NOT_SEARCHED,
+    FoundOffset,
+    TimestampSearch,
+    end_offset_for_epoch,
+    list_offset,
+)
 from barnabas.replication.replica_manager import ReplicaManager
-from barnabas.storage.log_manager import LogManager
+from barnabas.runtime.slices import in_slices
 from barnabas.storage.log_reader import LargeBatchError
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.delete_records import (
@@ -70,7 +75,7 @@ class DeleteRecordsPorts(LogOffsetsPorts, Protocol):
     """Parts of the broker that DeleteRecords uses."""
 
     layers: ConfigLayers
-    logs: LogManager
+    checkpoints: CheckpointWriter
 
 
 def _local_partition(
@@ -194,14 +199,14 @@ class _OffsetLookup:
         topic_partition: TopicPartition,
         requested: ListOffsetsPartition,
         searched: TimestampSearch,
-    ) -> OffsetAnswer:
+    ) -> FoundOffset:
         partition = _local_partition(self._ctx, topic_partition)
         if requested.timestamp < LATEST_TIMESTAMP and self._ctx.version < _SPECIAL_FROM.get(
             requested.timestamp, _NO_VERSION
         ):
             raise BrokerError(ErrorCode.UNSUPPORTED_VERSION)
         if requested.timestamp in (LATEST_TIERED_TIMESTAMP, EARLIEST_PENDING_UPLOAD_TIMESTAMP):
-            return OffsetAnswer()
+            return FoundOffset()
         replica_id = self._request.replica_id
         isolation = IsolationLevel(1 if self._request.isolation_level else 0)
         return list_offset(
@@ -271,9 +276,9 @@ _LOW_WATERMARK_POLL_S = 0.02
 _WaitingDeletions = list[tuple[Partition, int, DeleteRecordsPartitionResult]]
 
 
-def handle_delete_records(
+async def handle_delete_records(
     ctx: HandlerContext[DeleteRecordsPorts], request: DeleteRecordsRequest
-) -> Result:
+) -> DeleteRecordsResponse:
     """Increases the log start offset on every replica.
 
     v1 throttling; v2 flexible. As in Kafka, the response is sent when all replicas of the ISR have
@@ -284,17 +289,15 @@ def handle_delete_records(
     topics = []
     for topic in request.topics:
         results = []
-        for requested in topic.partitions:
+        async for requested in in_slices(topic.partitions):
             topic_partition = TopicPartition(topic.name, requested.partition_index)
             results.append(
                 _delete_partition_records(ctx, topic_partition, requested.offset, waiting)
             )
         topics.append(DeleteRecordsTopicResult(topic.name, results))
-    ctx.services.logs.checkpoints.log_start_offsets()
-    response = DeleteRecordsResponse(topics=topics)
-    if waiting:
-        return _wait_for_replicas(response, waiting, request.timeout_ms)
-    return response
+    await ctx.services.checkpoints.log_start_offsets()
+    await _wait_for_replicas(waiting, request.timeout_ms)
+    return DeleteRecordsResponse(topics=topics)
 
 
 def _delete_partition_records(
@@ -324,22 +327,16 @@ def _check_deletable(ctx: HandlerContext[DeleteRecordsPorts], topic: str) -> Non
         raise BrokerError(ErrorCode.POLICY_VIOLATION)
 
 
-def _wait_for_replicas(
-    response: DeleteRecordsResponse, waiting: _WaitingDeletions, timeout_ms: int
-) -> Awaitable[DeleteRecordsResponse]:
-    async def wait() -> DeleteRecordsResponse:
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_ms / 1000
-        behind = waiting
-        while behind and loop.time() < deadline:
-            await asyncio.sleep(_LOW_WATERMARK_POLL_S)
-            behind = [item for item in behind if item[0].low_watermark < item[1]]
-        for _, _, result in behind:
-            result.error_code = ErrorCode.REQUEST_TIMED_OUT
-            result.low_watermark = -1
-        return response
-
-    return wait()
+async def _wait_for_replicas(waiting: _WaitingDeletions, timeout_ms: int) -> None:
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout_ms / 1000
+    behind = waiting
+    while behind and loop.time() < deadline:
+        await asyncio.sleep(_LOW_WATERMARK_POLL_S)
+        behind = [item for item in behind if item[0].low_watermark < item[1]]
+    for _, _, result in behind:
+        result.error_code = ErrorCode.REQUEST_TIMED_OUT
+        result.low_watermark = -1
 
 
 HANDLERS = (

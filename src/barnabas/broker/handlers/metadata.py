@@ -8,7 +8,6 @@ from barnabas.broker.error_responses import error_response
 from barnabas.broker.handler import (
     ApiHandler,
     HandlerContext,
-    LargeResponse,
     RequestContext,
     RequestPorts,
     Result,
@@ -67,9 +66,9 @@ _IDS_WITHOUT_LOOKUP = (10, 11)
 # Time that the response waits for the leaders of a new topic. Without this wait, clients would
 # repeat the request after their retry backoff.
 _CREATION_WAIT_MS = 2000
-# A slice takes 1 to 2 ms.
-_PARTITIONS_PER_SLICE = 250
-_TOPICS_PER_SLICE = 50
+_MANY_PARTITIONS = 250
+_MANY_TOPICS = 50
+"""Up to these numbers a response is made at once, in 1 to 2 ms."""
 _NO_ERROR = ErrorCode.NONE  # looked up once: it is used for each partition
 
 
@@ -96,30 +95,30 @@ def _names_topic_ids(request: MetadataRequest) -> bool:
 
 
 def _is_large(ctx: HandlerContext[MetadataPorts], requested: list[MetadataRequestTopic]) -> bool:
-    if len(requested) > _TOPICS_PER_SLICE:
+    if len(requested) > _MANY_TOPICS:
         return True
     counts = (ctx.services.metadata.partitions(topic.name or "") or () for topic in requested)
-    return sum(map(len, counts)) > _PARTITIONS_PER_SLICE
+    return sum(map(len, counts)) > _MANY_PARTITIONS
 
 
 async def _respond_in_slices(
     ctx: HandlerContext[MetadataPorts],
     request: MetadataRequest,
     requested: list[MetadataRequestTopic],
-) -> LargeResponse:
+) -> MetadataResponse:
     """Returns the response of many partitions, which takes too long for one turn of the loop."""
     metadata = ctx.services.metadata
     response = _response(ctx, request, [], {})
     reachable = {broker.node_id for broker in response.brokers}
     partitions: list[tuple[MetadataResponseTopic, PartitionState]] = []
-    async for one in in_slices(requested, _TOPICS_PER_SLICE):
+    async for one in in_slices(requested):
         topic = _topic(ctx, one, {})
         _add_operations(topic, request)
         response.topics.append(topic)
         partitions += [(topic, state) for state in _states(metadata, topic)]
-    async for topic, state in in_slices(partitions, _PARTITIONS_PER_SLICE):
+    async for topic, state in in_slices(partitions):
         topic.partitions.append(_partition(metadata, state, reachable))
-    return LargeResponse(response)
+    return response
 
 
 def _response(
@@ -305,7 +304,7 @@ async def handle_describe_topic_partitions(
     limit = min(max(request.response_partition_limit, 1), _MAX_PARTITIONS_PER_PAGE)
     response = DescribeTopicPartitionsResponse()
     partitions: list[_PagePartition] = []
-    async for name in in_slices(names, _TOPICS_PER_SLICE):
+    async for name in in_slices(names):
         start = 0
         if request.cursor is not None and name == first:
             start = request.cursor.partition_index
@@ -321,7 +320,7 @@ async def handle_describe_topic_partitions(
         if len(numbers) > room:
             response.next_cursor = Cursor(name, numbers[room])
             break
-    async for topic, state in in_slices(partitions, _PARTITIONS_PER_SLICE):
+    async for topic, state in in_slices(partitions):
         topic.partitions.append(_described_partition(ctx, state))
     return response
 

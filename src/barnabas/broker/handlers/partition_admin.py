@@ -9,7 +9,7 @@ from typing import Protocol, cast
 from barnabas.broker.cluster.wiring import ClusterPorts
 from barnabas.broker.error_responses import code_and_message
 from barnabas.broker.handler import ApiHandler, HandlerContext, RequestPorts
-from barnabas.controller.machines.election import ElectionKind
+from barnabas.controller.machines.leader_election import ElectionKind
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import BrokerId, Replicas, TopicPartition
@@ -126,11 +126,9 @@ async def handle_list_partition_reassignments(
         ]
     try:
         moves = await ctx.services.cluster.controller.list_reassignments(partitions)
-    except BrokerError as error:
-        return ListPartitionReassignmentsResponse(error_code=error.code, error_message=str(error))
-    except TreeError as error:
-        code = ErrorCode.REQUEST_TIMED_OUT
-        return ListPartitionReassignmentsResponse(error_code=code, error_message=str(error))
+    except (BrokerError, TreeError) as error:
+        code, text = code_and_message(error)
+        return ListPartitionReassignmentsResponse(error_code=code, error_message=text)
     topics: dict[str, OngoingTopicReassignment] = {}
     for topic_partition, move in moves.items():
         topic = topics.setdefault(

@@ -45,8 +45,8 @@ from barnabas.broker.purgatory import DelayedOperation, Purgatory
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, CorruptRecordError
 from barnabas.model.ids import INTERNAL_TOPICS, BrokerId, TopicPartition
-from barnabas.net.refusal import ConnectionClosedError, Refusal
-from barnabas.records.validation import OversizedBatchError, RefusedRecordsError
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
+from barnabas.records.validation import OversizedBatchError, RejectedRecordsError
 from barnabas.replication.partition import Partition
 from barnabas.runtime.clock import Clock
 from barnabas.storage.append_info import AppendOrigin
@@ -215,7 +215,7 @@ def _append_topic(
             _count_failure(ctx, name, data.records)
             response.error_code = error.code
             response.error_message = error.message
-            if isinstance(error, RefusedRecordsError):
+            if isinstance(error, RejectedRecordsError):
                 blamed = itertools.starmap(BatchIndexAndErrorMessage, error.problems.items())
                 response.record_errors = list(blamed)
         except CorruptRecordError as error:
@@ -312,7 +312,7 @@ def _close_on_error(response: ProduceResponse) -> None:
             if partition_response.error_code:
                 name = ErrorCode(partition_response.error_code).name
                 raise ConnectionClosedError(
-                    Refusal.FAILED_UNACKNOWLEDGED, f"produce with acks=0 failed with {name}"
+                    CloseReason.FAILED_UNACKNOWLEDGED, f"produce with acks=0 failed with {name}"
                 )
 
 

@@ -1,9 +1,7 @@
 """Handlers that change the set of topics: CreateTopics, CreatePartitions, DeleteTopics."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from typing import Protocol, TypeVar, cast
+from typing import Protocol, cast
 
 from barnabas.broker.config_layers import ConfigLayers
 from barnabas.broker.error_responses import code_and_message
@@ -13,6 +11,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, Uuid
 from barnabas.runtime.clock import Clock
+from barnabas.runtime.slices import in_slices
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -60,8 +59,6 @@ class DeleteTopicsPorts(RequestPorts, Protocol):
 # --- CreateTopics ---------------------------------------------------------------------------------
 
 
-_T = TypeVar("_T")
-_TOPICS_PER_SLICE = 500
 _CONFIGS_FROM = 5
 _Described = dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]]
 
@@ -82,16 +79,14 @@ async def handle_create_topics(
     deadline_ms = ctx.services.clock.monotonic_ms() + request.timeout_ms
     named: Counter[str] = Counter()
     partitions = 0
-    for topics in _slices(request.topics):
-        named.update(topic.name for topic in topics)
-        partitions += _count_partitions(ctx, topics)
-        await asyncio.sleep(0)  # lets the loop serve other requests
+    async for topic in in_slices(request.topics):
+        named[topic.name] += 1
+        partitions += _count_partitions(ctx, topic)
     if len(named) > 1 and partitions > MAX_PARTITIONS_PER_REQUEST:
         return await _reject_all(list(named))
     results = []
     described: _Described = {}
-    for topic in {topic.name: topic for topic in request.topics}.values():
-        await asyncio.sleep(0)  # lets the loop serve other requests
+    async for topic in in_slices({topic.name: topic for topic in request.topics}.values()):
         result = CreatableTopicResult(topic.name, error_message=None, configs=[])
         results.append(result)
         try:
@@ -111,30 +106,19 @@ async def handle_create_topics(
     return CreateTopicsResponse(topics=results)
 
 
-def _slices(items: list[_T]) -> Iterator[list[_T]]:
-    return (
-        items[start : start + _TOPICS_PER_SLICE]
-        for start in range(0, len(items), _TOPICS_PER_SLICE)
-    )
-
-
-def _count_partitions(ctx: HandlerContext[CreateTopicsPorts], topics: list[CreatableTopic]) -> int:
-    default = ctx.services.layers.broker_value("num.partitions")
-    return sum(
-        len(topic.assignments) or (default if topic.num_partitions < 1 else topic.num_partitions)
-        for topic in topics
-    )
+def _count_partitions(ctx: HandlerContext[CreateTopicsPorts], topic: CreatableTopic) -> int:
+    if topic.assignments or topic.num_partitions > 0:
+        return len(topic.assignments) or topic.num_partitions
+    default: int = ctx.services.layers.broker_value("num.partitions")
+    return default
 
 
 async def _reject_all(names: list[str]) -> CreateTopicsResponse:
     code = ErrorCode.POLICY_VIOLATION
     text = f"the request creates more than {MAX_PARTITIONS_PER_REQUEST} partitions"
     response = CreateTopicsResponse()
-    for some in _slices(names):
-        response.topics += [
-            CreatableTopicResult(name, error_code=code, error_message=text) for name in some
-        ]
-        await asyncio.sleep(0)
+    async for name in in_slices(names):
+        response.topics.append(CreatableTopicResult(name, error_code=code, error_message=text))
     return response
 
 
@@ -207,7 +191,7 @@ async def handle_create_partitions(
     """
     named = Counter(topic.name for topic in request.topics)
     results = []
-    for topic in {topic.name: topic for topic in request.topics}.values():
+    async for topic in in_slices({topic.name: topic for topic in request.topics}.values()):
         result = CreatePartitionsTopicResult(topic.name)
         results.append(result)
         try:
@@ -260,11 +244,11 @@ async def handle_delete_topics(
     if ctx.version < _TOPIC_IDS_FROM:
         requested = [DeleteTopicState(name=name) for name in request.topic_names]
     named = Counter(_name_or_id(ctx, topic) for topic in requested)
-    results = [
-        await _delete(ctx, topic, named[_name_or_id(ctx, topic)])
-        for topic in {(topic.name, topic.topic_id): topic for topic in requested}.values()
-    ]
-    for result in results:
+    results = []
+    different = {(topic.name, topic.topic_id): topic for topic in requested}
+    async for topic in in_slices(different.values()):
+        results.append(await _delete(ctx, topic, named[_name_or_id(ctx, topic)]))
+    async for result in in_slices(results):
         if result.error_code or result.name is None:
             continue
         left_ms = deadline_ms - ctx.services.clock.monotonic_ms()

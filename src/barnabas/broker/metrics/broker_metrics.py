@@ -175,7 +175,7 @@ def _add_connection_metrics(registry: Registry, listeners: Listeners) -> None:
 
     def refused() -> Iterator[Sample]:
         found: Counter[str] = Counter()
-        for reason, count in listeners.refusals():
+        for reason, count in listeners.closed_connections():
             found[reason.value] += count
         yield from (((reason,), count) for reason, count in found.items())
 

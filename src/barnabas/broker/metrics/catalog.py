@@ -162,7 +162,7 @@ FAILED_ISR_UPDATES = Metric(
     _REPLICAS + "FailedIsrUpdatesPerSec",
     COUNTER,
     "changes",
-    "ISR changes that the controller refused.",
+    "ISR changes that the controller rejected.",
 )
 PARTITION_UNDER_REPLICATED = Metric(
     "kafka.cluster:type=Partition,name=UnderReplicated",

@@ -123,7 +123,7 @@ class _FamilyWriter:
         self.comments = self._encoded()
 
     def lines(self, now_ms: int) -> Iterator[tuple[bytes, int]]:
-        """Yields lines of samples and what they cost, in samples of a slice."""
+        """Yields the lines of samples, each with the number of samples that a slice counts."""
         family = self._family
         if isinstance(family, HistogramFamily):
             yield from self._histogram_lines(family, now_ms)

@@ -44,7 +44,6 @@ from barnabas.zk.tree import MetadataTree, NoNodeError, TreeError
 from barnabas.zk.znodes import decode_offset
 
 _logger = logging.getLogger("barnabas.broker")
-_SLICE = 50
 _TREND_MS = 60_000
 _NO_RECORD = -1
 """Instead of a timestamp: only markers of transactions follow. Another record may follow later."""
@@ -164,7 +163,7 @@ class LagMonitor:
             }
         )
         found: list[CommittedLag] = []
-        async for item in in_slices(list(committed), _SLICE):
+        async for item in in_slices(list(committed)):
             if item.topic_partition in bounds:
                 found.append(self._partition_lag(item, bounds[item.topic_partition]))
         self.partitions = found
@@ -175,7 +174,7 @@ class LagMonitor:
     ) -> Mapping[TopicPartition, LogBounds]:
         found: dict[TopicPartition, LogBounds] = {}
         remote: list[TopicPartition] = []
-        async for topic_partition in in_slices(list(partitions), _SLICE):
+        async for topic_partition in in_slices(list(partitions)):
             log = self._logs.get(topic_partition)
             if log is None:
                 remote.append(topic_partition)
@@ -192,7 +191,7 @@ class LagMonitor:
         }
         self._read_logs = {at[0]: self._logs.get(at[0]) for at in positions}
         remote: list[Position] = []
-        async for position in in_slices([at for at in positions if at not in known], _SLICE):
+        async for position in in_slices([at for at in positions if at not in known]):
             log = self._logs.get(position[0])
             if log is None:
                 remote.append(position)

@@ -117,8 +117,9 @@ def _metric(
     declared = family.metric
     kind, unit = declared.kind, declared.unit
     if isinstance(family, HistogramFamily):
-        is_sum = name != declared.prometheus_name  # its sum or its number of values
-        kind = MetricKind.COUNTER if is_sum else MetricKind.GAUGE
+        # A quantile has the name of the metric; sum and number of values have a suffix.
+        is_quantile = name == declared.prometheus_name
+        kind = MetricKind.GAUGE if is_quantile else MetricKind.COUNTER
         unit = "" if name.endswith("_count") else unit
     known = MetricName(name, declared.kafka_name or "", tags, declared.description)
     return Metric(known, float(value), unit, kind)

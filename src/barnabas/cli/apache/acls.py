@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterable
 from itertools import groupby, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from barnabas.admin import (
     AccessEntry,
@@ -33,6 +33,7 @@ NO_RESOURCE = (
     "You must provide at least one resource: --topic <topic> or --cluster or --group <group> or "
     "--delegation-token <Delegation Token ID>"
 )
+_E = TypeVar("_E", PatternType, Operation)
 _RESOURCES = {
     "topic": "TOPIC",
     "group": "GROUP",
@@ -110,18 +111,18 @@ def _remove(admin: "Admin", arguments: argparse.Namespace) -> int:
     rules = list(_rules(arguments))
     if not rules:
         for resource in resources:
-            _ask(arguments, f"delete all ACLs for resource filter `{_shown(resource)}`")
+            _confirm(arguments, f"delete all ACLs for resource filter `{_shown(resource)}`")
         filters = [AclFilter(item.type, item.name, item.pattern) for item in resources]
         admin.delete_acls(filters).check()
         return DONE
     for resource, bindings in _by_resource(rules):
         where = f"from resource filter `{_shown(resource)}`"
-        _ask(arguments, f"remove ACLs: \n {_entries(bindings)}\n {where}")
+        _confirm(arguments, f"remove ACLs: \n {_entries(bindings)}\n {where}")
     admin.delete_acls([_exact(rule) for rule in rules]).check()
     return DONE
 
 
-def _ask(arguments: argparse.Namespace, what: str) -> None:
+def _confirm(arguments: argparse.Namespace, what: str) -> None:
     """Asks for confirmation unless --force is given; raises LocalError when the user declines."""
     if arguments.force:
         return
@@ -219,7 +220,7 @@ def _entry(binding: "AclBinding") -> str:
     )
 
 
-def _labelled(words: Any, text: str) -> Any:
+def _labelled(words: type[_E], text: str) -> _E:
     try:
         return words.from_label(text)
     except ValueError as error:

@@ -52,6 +52,8 @@ _RESOURCE = {
     "groups": "GROUP",
     "client-metrics": "CLIENT_METRICS",
 }
+_SCRAM = re.compile(r"SCRAM-SHA-(256|512)")
+_ITERATIONS = 4096
 
 
 def completed(kind: str, name: str | None) -> str:
@@ -211,8 +213,6 @@ def _alter(admin: "Admin", arguments: argparse.Namespace, kind: str, name: str |
 
 
 Entities = Sequence[tuple[str, str | None]]
-_SCRAM = re.compile(r"SCRAM-SHA-(256|512)")
-_ITERATIONS = 4096
 
 
 def describe_quotas(admin: "Admin", entities: Entities) -> None:

@@ -6,13 +6,11 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from barnabas.cli.apache import consumer_groups as tables
 from barnabas.cli.apache.flags import add_bootstrap_options, connection_of, say
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import read_input
 from barnabas.cli.framework.output import DONE, FAILED, parse_datetime, parse_duration
-from barnabas.cli.nouns.group_filters import check_group_filters
-from barnabas.cli.nouns.group_lag import GroupPartitionLag, lags_of
+from barnabas.cli.nouns.group_lag import GroupPartitionLag, check_group_filters, lags_of
 from barnabas.cli.nouns.group_reset import (
     PlannedOffset,
     Reset,
@@ -24,7 +22,7 @@ from barnabas.cli.nouns.group_reset import (
     simple_reset,
     warn_limited,
 )
-from barnabas.cli.record_io.selection import parse_selection, select_partitions
+from barnabas.cli.record_io.selection import named_partitions
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
@@ -33,8 +31,25 @@ if TYPE_CHECKING:
     from barnabas.admin import Admin, GroupDescription, MemberDescription
 
 
+ERROR_PREFIX = "Error: Executing consumer group command failed due to "
+EXAMPLE = """
+barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --describe --group billing
+barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --group billing \\
+    --topic orders --reset-offsets --to-earliest --execute
+"""
 NARROW = 15
 MISSING = "-"
+_RULES = (
+    "to_offset",
+    "to_datetime",
+    "by_duration",
+    "to_earliest",
+    "to_latest",
+    "to_current",
+    "shift_by",
+    "from_file",
+)
+_UNSET = "\0"
 
 
 def width(values: Iterable[object], least: int = NARROW) -> int:
@@ -133,25 +148,6 @@ def print_reset(rows: Sequence[tuple[str, TopicPartition, int]]) -> None:
         say(line.format(group, topic_partition.topic, topic_partition.partition, offset))
 
 
-_RULES = (
-    "to_offset",
-    "to_datetime",
-    "by_duration",
-    "to_earliest",
-    "to_latest",
-    "to_current",
-    "shift_by",
-    "from_file",
-)
-ERROR_PREFIX = "Error: Executing consumer group command failed due to "
-EXAMPLE = """
-barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --describe --group billing
-barnabas kafka-consumer-groups --bootstrap-server localhost:9092 --group billing \\
-    --topic orders --reset-offsets --to-earliest --execute
-"""
-_UNSET = "\0"
-
-
 def reset_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
     """Prints the new offsets; --execute commits them, --export prints CSV."""
     if arguments.execute and arguments.dry_run:
@@ -184,7 +180,7 @@ def reset_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
         _export(plans)
     else:
         rows = [(group, item.topic_partition, item.new) for group, plan in plans for item in plan]
-        tables.print_reset(rows)
+        print_reset(rows)
     return FAILED if failed else DONE
 
 
@@ -192,7 +188,7 @@ def delete_offsets(admin: "Admin", arguments: argparse.Namespace) -> int:
     if not arguments.topic:
         raise ConfigError("--delete-offsets needs --topic")
     group = arguments.group[0]
-    topic_partitions = select_partitions(admin, [parse_selection(text) for text in arguments.topic])
+    topic_partitions = named_partitions(admin, arguments.topic)
     errors = admin.delete_group_offsets(group, topic_partitions).errors
     if errors:
         say("\nError: Encountered some partition-level error, see the follow-up details.\n")
@@ -216,7 +212,7 @@ def _topic_partitions(
     admin: "Admin", arguments: argparse.Namespace, group: str
 ) -> list[TopicPartition]:
     if arguments.topic:
-        return select_partitions(admin, [parse_selection(text) for text in arguments.topic])
+        return named_partitions(admin, arguments.topic)
     if arguments.all_topics:
         return sorted(committed_of(admin, group))
     if arguments.from_file is not None:
@@ -345,15 +341,15 @@ def _validate_regex(text: str) -> int:
 
 
 def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
-    states = _words(arguments.state)
-    kinds = _words(arguments.type)
+    states = _comma_separated(arguments.state)
+    kinds = _comma_separated(arguments.type)
     check_group_filters(states, kinds)
     groups = sorted(admin.list_groups(states=states, types=kinds), key=lambda g: g.group_id)
     if arguments.state == _UNSET and arguments.type == _UNSET:
         for group in groups:
             say(group.group_id)
         return DONE
-    column = tables.width(group.group_id for group in groups) + 10
+    column = width(group.group_id for group in groups) + 10
     heads, cells = ["GROUP"], [[group.group_id] for group in groups]
     if arguments.type != _UNSET:
         heads.append("TYPE")
@@ -366,7 +362,7 @@ def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _words(text: str) -> list[str]:
+def _comma_separated(text: str) -> list[str]:
     return [] if text == _UNSET else [word.strip() for word in text.split(",") if word.strip()]
 
 
@@ -378,14 +374,14 @@ def _describe(admin: "Admin", arguments: argparse.Namespace) -> int:
     for group in groups:
         _warn_about_state(group)
     if arguments.members:
-        tables.print_members(groups, verbose=arguments.verbose)
+        print_members(groups, verbose=arguments.verbose)
     elif arguments.state != _UNSET:
-        tables.print_states(groups, verbose=arguments.verbose)
+        print_states(groups, verbose=arguments.verbose)
     else:
         for group in groups:
             lags = lags_of(admin, group)
             if lags:
-                tables.print_offsets(lags, verbose=arguments.verbose)
+                print_offsets(lags, verbose=arguments.verbose)
     return DONE
 
 

@@ -11,7 +11,7 @@ from barnabas.cli.apache.flags import given_settings, say
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.output import DONE, FAILED
 from barnabas.cli.nouns.zookeeper_groups import open_reports
-from barnabas.clients.connector import GroupReport, GroupReports, LivingMembersError
+from barnabas.clients.connector import ActiveMembersError, GroupReport, GroupReports
 from barnabas.model.errors import ConfigError
 
 NOTE = (
@@ -94,7 +94,7 @@ def _delete_one(reports: GroupReports, group: str, topic: str | None) -> str | N
     try:
         if not reports.delete(group, topic):
             reason = "group does not exist"
-    except LivingMembersError:
+    except ActiveMembersError:
         reason = "its consumers are still active"
     if reason is None:
         everything = "all " if topic is None else ""

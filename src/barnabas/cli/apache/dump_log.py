@@ -19,7 +19,7 @@ from barnabas.cli.log_files import (
     sanity_problem,
 )
 from barnabas.model.errors import BarnabasError, ConfigError
-from barnabas.records.raw_record import RawRecord
+from barnabas.records.record import RawRecord
 from barnabas.wire.coordinator_records import (
     maybe_decode_offsets_record,
     maybe_decode_transaction_record,

@@ -14,6 +14,8 @@ from barnabas.cli.framework.connection import own_settings, read_properties
 from barnabas.cli.framework.output import DONE
 from barnabas.cli.framework.verbs import load
 
+EXAMPLE = "barnabas kafka-server-start -daemon server.properties --override broker.id=1"
+
 
 def add_daemon_options(parser: argparse.ArgumentParser, name: str) -> None:
     """Adds -daemon, -name and -loggc."""
@@ -40,9 +42,6 @@ def start_in_background(name: str, command: Sequence[str]) -> int:
     sys.stderr.write(f"started process {process.pid}; its output is in {output}\n")
     process.returncode = 0  # prevents the warning of Popen: the process continues after this one
     return DONE
-
-
-EXAMPLE = "barnabas kafka-server-start -daemon server.properties --override broker.id=1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

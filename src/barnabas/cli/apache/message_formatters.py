@@ -338,7 +338,7 @@ def _struct(value: WireStruct, version: int) -> dict[str, Any]:
     return found
 
 
-def _plain(value: object, version: int) -> Any:
+def _plain(value: object, version: int) -> object:
     if isinstance(value, WireStruct):
         return _struct(value, version)
     if isinstance(value, list):

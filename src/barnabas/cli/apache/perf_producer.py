@@ -19,6 +19,20 @@ from barnabas.model.errors import ConfigError
 if TYPE_CHECKING:
     from barnabas.clients.producer import Producer
 
+MEGABYTE = 1024 * 1024
+ID_KEY = "transactional.id"
+DEFAULT_DURATION_MS = 3000
+EXAMPLE = """
+barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
+    --throughput -1 --producer-props bootstrap.servers=localhost:9092
+barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
+    --throughput 5000 --bootstrap-server localhost:9092 --warmup-records 10000 \\
+    --transaction-duration-ms 500 --print-metrics
+"""
+CLIENT_ID = "perf-producer-client"
+_CHECK_EVERY = 100
+_POOL = 64
+
 
 class ToolMetric(NamedTuple):
     """One metric."""
@@ -39,21 +53,6 @@ def print_metrics(metrics: list[ToolMetric]) -> None:
     say(f"\n{'Metric Name':<{width}}   Value")
     for metric in sorted(metrics, key=str):
         say(f"{metric!s:<{width}} : {metric.value:.3f}")
-
-
-MEGABYTE = 1024 * 1024
-ID_KEY = "transactional.id"
-DEFAULT_DURATION_MS = 3000
-EXAMPLE = """
-barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
-    --throughput -1 --producer-props bootstrap.servers=localhost:9092
-barnabas kafka-producer-perf-test --topic bench --num-records 100000 --record-size 100 \\
-    --throughput 5000 --bootstrap-server localhost:9092 --warmup-records 10000 \\
-    --transaction-duration-ms 500 --print-metrics
-"""
-CLIENT_ID = "perf-producer-client"
-_CHECK_EVERY = 100
-_POOL = 64
 
 
 @dataclass(slots=True)
@@ -278,9 +277,9 @@ def _metrics(
 def _payloads(arguments: argparse.Namespace) -> list[bytes]:
     if arguments.record_size is not None:
         # A pool of random letters: equal bytes would compress to almost nothing.
-        dice = random.Random(0)
+        rng = random.Random(0)
         letters = range(ord("A"), ord("Z") + 1)
-        return [bytes(dice.choices(letters, k=arguments.record_size)) for _ in range(_POOL)]
+        return [bytes(rng.choices(letters, k=arguments.record_size)) for _ in range(_POOL)]
     if arguments.payload_file is None:
         return []
     divider = arguments.payload_delimiter.replace("\\n", "\n").encode()

@@ -3,7 +3,7 @@
 import argparse
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from barnabas.admin import LogDir, Replica
@@ -13,10 +13,12 @@ from barnabas.cli.apache.reassign_plan import (
     Replicas,
     brokers_for,
     clear_throttles,
+    joined,
     moves_of,
     parse_plan,
     parse_topics,
     plan_json,
+    plural_ending,
     propose,
     throttle_log_dirs,
     throttle_replication,
@@ -124,7 +126,8 @@ def _execute(admin: "Admin", arguments: argparse.Namespace) -> int:
     errors = admin.alter_partition_reassignments(moves).errors
     if errors:
         raise LocalError(_error_lines("Error reassigning partition(s):", errors))
-    say(f"Successfully started partition reassignment{_s(moves)} for {_topic_partitions(moves)}")
+    started = f"Successfully started partition reassignment{plural_ending(moves)}"
+    say(f"{started} for {_topic_partitions(moves)}")
     move_log_dirs(admin, dirs, arguments.timeout)
     return DONE
 
@@ -161,7 +164,7 @@ def _state(
         return f"Reassignment of partition {topic_partition} is completed."
     return (
         f"There is no active reassignment of partition {topic_partition}, but replica set is "
-        f"{_numbers(replicas)} rather than {_numbers(wanted)}."
+        f"{joined(replicas)} rather than {joined(wanted)}."
     )
 
 
@@ -171,10 +174,10 @@ def _cancel(admin: "Admin", arguments: argparse.Namespace) -> int:
     if active:
         errors = admin.alter_partition_reassignments(dict.fromkeys(active)).errors
         if errors:
-            head = f"Error cancelling partition reassignment{_s(errors)} for:"
+            head = f"Error cancelling partition reassignment{plural_ending(errors)} for:"
             raise LocalError(_error_lines(head, errors))
         say(
-            f"Successfully cancelled partition reassignment{_s(active)} for: "
+            f"Successfully cancelled partition reassignment{plural_ending(active)} for: "
             f"{_topic_partitions(active)}"
         )
     else:
@@ -194,9 +197,9 @@ def _list(admin: "Admin", arguments: argparse.Namespace) -> int:
         return DONE
     say("Current partition reassignments:")
     for topic_partition, move in sorted(active.items()):
-        line = f"{topic_partition}: replicas: {_numbers(move.replicas)}."
-        line += f" adding: {_numbers(move.adding)}." if move.adding else ""
-        line += f" removing: {_numbers(move.removing)}." if move.removing else ""
+        line = f"{topic_partition}: replicas: {joined(move.replicas)}."
+        line += f" adding: {joined(move.adding)}." if move.adding else ""
+        line += f" removing: {joined(move.removing)}." if move.removing else ""
         say(line)
     return DONE
 
@@ -229,14 +232,6 @@ def _topic_partitions(topic_partitions: Iterable[TopicPartition]) -> str:
     return ",".join(str(topic_partition) for topic_partition in sorted(topic_partitions))
 
 
-def _s(items: Collection[object]) -> str:
-    return "" if len(items) == 1 else "s"
-
-
-def _numbers(numbers: Sequence[int]) -> str:
-    return ",".join(str(number) for number in numbers)
-
-
 def move_log_dirs(admin: "Admin", dirs: LogDirs, timeout_ms: int) -> None:
     """Starts every move between log directories; waits for replicas that do not exist yet."""
     deadline = time.monotonic() + timeout_ms / 1000
@@ -249,19 +244,19 @@ def move_log_dirs(admin: "Admin", dirs: LogDirs, timeout_ms: int) -> None:
             name = f"replica {replica.topic}-{replica.partition} with broker {replica.broker}"
             say(f"Successfully started moving log directory to {pending[replica]} for {name} ")
         for error in results.errors.values():
-            if not _not_yet(error):
+            if not _is_missing_replica(error):
                 raise error
         pending = {replica: pending[replica] for replica in results.errors}
         if pending and time.monotonic() >= deadline:
             shown = ",".join(f"{r.topic}-{r.partition}-{r.broker}" for r in pending)
-            many = "" if len(pending) == 1 else "s"
             raise LocalError(
-                f"Timed out before log directory move{many} could be started for: {shown}"
+                f"Timed out before log directory move{plural_ending(pending)} "
+                f"could be started for: {shown}"
             )
         threading.Event().wait(RETRY_SECONDS if pending else 0)
 
 
-def _not_yet(error: Exception) -> bool:
+def _is_missing_replica(error: Exception) -> bool:
     return isinstance(error, BrokerError) and error.code is ErrorCode.REPLICA_NOT_AVAILABLE
 
 

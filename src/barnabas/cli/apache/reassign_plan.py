@@ -1,13 +1,13 @@
 """Files, plans and replication throttles of kafka-reassign-partitions."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from barnabas.admin import ConfigResource, Reassignment
 from barnabas.cli.apache.flags import say
-from barnabas.controller.machines.assignment import BrokerRack, Start, place_replicas
+from barnabas.controller.machines.assignment import BrokerRack, PlacementStart, place_replicas
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import BrokerId, TopicPartition
 
@@ -19,6 +19,10 @@ ANY_DIR = "any"
 Replicas = Mapping[TopicPartition, Sequence[int]]
 LogDirs = dict[tuple[TopicPartition, int], str]
 """The log directory of a replica on a broker, where the plan names one."""
+LEADER_REPLICAS = "leader.replication.throttled.replicas"
+FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
+RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
+LOG_DIR_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 def parse_plan(text: str) -> tuple[dict[TopicPartition, list[int]], LogDirs]:
@@ -124,7 +128,7 @@ def propose(current: Replicas, brokers: Sequence[BrokerRack]) -> dict[TopicParti
             raise LocalError(
                 f"{topic} has {factor} replicas, but only {len(brokers)} brokers are given"
             )
-        placed = place_replicas(brokers, len(topic_partitions), factor, Start())
+        placed = place_replicas(brokers, len(topic_partitions), factor, PlacementStart())
         found.update(
             (topic_partition, list(placed[number]))
             for number, topic_partition in enumerate(topic_partitions)
@@ -132,10 +136,6 @@ def propose(current: Replicas, brokers: Sequence[BrokerRack]) -> dict[TopicParti
     return found
 
 
-LEADER_REPLICAS = "leader.replication.throttled.replicas"
-FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
-RATES = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
-LOG_DIR_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 Changes = dict["ConfigResource", dict[str, str | None]]
 
 
@@ -216,19 +216,19 @@ def clear_throttles(admin: "Admin", wanted: Replicas) -> None:
     live = {node.id for node in admin.describe_cluster().brokers}
     brokers = sorted(live | {number for numbers in wanted.values() for number in numbers})
     topics = sorted({topic_partition.topic for topic_partition in wanted})
-    say(f"Clearing broker-level throttles on broker{_s(brokers)} {_joined(brokers)}")
+    say(f"Clearing broker-level throttles on broker{plural_ending(brokers)} {joined(brokers)}")
     changes: Changes = {
         ConfigResource.broker(number): dict.fromkeys((*RATES, LOG_DIR_RATE)) for number in brokers
     }
     admin.alter_configs(changes).check()
-    say(f"Clearing topic-level throttles on topic{_s(topics)} {_joined(topics)}")
+    say(f"Clearing topic-level throttles on topic{plural_ending(topics)} {joined(topics)}")
     names = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
     admin.alter_configs({ConfigResource.topic(t): dict.fromkeys(names) for t in topics}).check()
 
 
-def _s(items: Sequence[object]) -> str:
+def plural_ending(items: Collection[object]) -> str:
     return "" if len(items) == 1 else "s"
 
 
-def _joined(items: Sequence[object]) -> str:
+def joined(items: Sequence[object]) -> str:
     return ",".join(str(item) for item in items)

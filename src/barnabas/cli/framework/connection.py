@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import barnabas
+from barnabas.cli.framework.verbs import closest
 from barnabas.model import config_keys
 from barnabas.model.errors import ConfigError, UnavailableError
 from barnabas.model.properties import parse_properties, resolve
@@ -43,6 +44,9 @@ _OTHER_VARIABLES = ("PROFILE", "CONFIG", "LOG_LEVEL", "STATE_DIR")
 _TYPO_SIMILARITY = 0.85
 """difflib's ratio of two names above which one is taken for a typo of the other."""
 _BROKER_VARIABLES = ("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_BROKERS")
+API_TIMEOUT_MS = 30_000
+"""The clients' default of 60 s is too long for a command that a person waits for."""
+ZOOKEEPER_CONNECT_SECONDS = 10.0
 
 
 def client_settings(
@@ -86,15 +90,12 @@ def environment_settings(variables: Mapping[str, str]) -> dict[str, str]:
 
 def _reject_typo(name: str) -> None:
     """Raises ConfigError if the name of a variable, without its prefix, resembles a known one."""
-    import difflib  # start-up time
-
     keys = (key.name for table in _client_tables() for key in table)
     known = [*_OTHER_VARIABLES, *(key.upper().replace(".", "_") for key in keys)]
-    close = difflib.get_close_matches(name, known, n=1, cutoff=_TYPO_SIMILARITY)
-    if close:
+    found = closest(name, known, _TYPO_SIMILARITY)
+    if found is not None:
         raise ConfigError(
-            f"environment variable {_PREFIX}{name} is not a setting; "
-            f"did you mean {_PREFIX}{close[0]}?"
+            f"environment variable {_PREFIX}{name} is not a setting; did you mean {_PREFIX}{found}?"
         )
 
 
@@ -214,11 +215,6 @@ def _flat(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
         else:
             found[prefix + key] = str(value).lower() if isinstance(value, bool) else str(value)
     return found
-
-
-API_TIMEOUT_MS = 30_000
-"""The clients' default of 60 s is too long for a command that a person waits for."""
-ZOOKEEPER_CONNECT_SECONDS = 10.0
 
 
 def add_connection_options(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ import argparse
 import contextlib
 import fcntl
 import gzip
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -189,6 +190,12 @@ def _plain_or_zipped(name: str, mode: Literal["rt", "wt"]) -> IO[str]:
     if name.endswith(".gz"):
         return gzip.open(name, mode, encoding="utf-8")
     return Path(name).open(mode, encoding="utf-8")
+
+
+def data_home() -> Path:
+    """Returns the default directory of server data, below the user's data directory (XDG)."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "barnabas"
 
 
 @contextmanager

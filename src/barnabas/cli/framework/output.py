@@ -31,6 +31,23 @@ _CONTROL_IN_JSON = re.compile(r"[\x7f-\x9f]")
 _PLAIN_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _SHORT_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 Row = Mapping[str, Any]
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
+_ISO = re.compile(
+    r"([+-]?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
+)
+_SECONDS_DIGITS = 10
+_MILLISECONDS_DIGITS = 13
+REDRAW_SECONDS = 0.1
+_WIDTH = 20
+DONE = 0
+FAILED = 1
+"""The cluster rejected the operation, or at least one of several items failed."""
+USAGE = 2
+CHECK_FAILED = 3
+"""The command ran and found a problem (doctor, verifications)."""
+INTERRUPTED = 130
+OK = "OK"
 
 
 def add_format_option(parser: argparse.ArgumentParser) -> None:
@@ -177,15 +194,6 @@ def _numeric(rows: Sequence[Row], column: str) -> bool:
     return bool(numbers) and all(v is None or v in numbers for v in values)
 
 
-_UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
-_ISO = re.compile(
-    r"([+-]?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
-)
-_SECONDS_DIGITS = 10
-_MILLISECONDS_DIGITS = 13
-
-
 def parse_duration(text: str) -> float:
     """Returns the seconds of `90s`, `1h30m`, `7d`, or of an ISO 8601 duration.
 
@@ -237,10 +245,6 @@ def parse_datetime(text: str) -> int:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     return int(moment.timestamp() * 1000)
-
-
-REDRAW_SECONDS = 0.1
-_WIDTH = 20
 
 
 def reader_is_gone(stream: TextIO) -> bool:
@@ -323,16 +327,6 @@ def duration_text(seconds: float) -> str:
     hours, rest = divmod(whole, 3600)
     minutes, left = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{left:02d}" if hours else f"{minutes}:{left:02d}"
-
-
-DONE = 0
-FAILED = 1
-"""The cluster rejected the operation, or at least one of several items failed."""
-USAGE = 2
-CHECK_FAILED = 3
-"""The command ran and found a problem (doctor, verifications)."""
-INTERRUPTED = 130
-OK = "OK"
 
 
 def status_of(error: BaseException | None) -> dict[str, object]:

@@ -86,7 +86,10 @@ class CommandParser(argparse.ArgumentParser):
         argparse reports unknown options last: a required option with a typo would be missing, and
         the value of an unknown option would be a wrong positional argument.
         """
+        has_verbs = any(action.nargs == argparse.PARSER for action in self._actions)
         for text in self._given:
+            if has_verbs and not text.startswith("-"):
+                break  # options after the verb are known to the parser of the verb only
             option = text.partition("=")[0]
             known = any(name.startswith(option) for name in self._option_string_actions)
             if text.startswith("--") and len(option) > 2 and not known:
@@ -108,14 +111,14 @@ class CommandParser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, error.message + hint) from None
 
     def _assignment_hint(self, extras: str) -> str:
-        """Returns the first option for a key and its value, for one that was given without."""
+        """Returns a suggestion for KEY=VALUE arguments that were given without their option."""
         for action in self._actions:
             if action.metavar == "KEY=VALUE":
                 return f"; did you mean {action.option_strings[-1]} {extras.split()[0]}?"
         return ""
 
     def _file_hint(self, name: str) -> str:
-        """Returns the option that takes a file, for a file that was given without."""
+        """Returns a suggestion for a file name that was given without its option."""
         for action in self._actions:
             if action.metavar == "FILE" and action.dest in ("input", "output"):
                 return f"; did you mean {action.option_strings[-1]} {name}?"
@@ -126,11 +129,22 @@ class CommandParser(argparse.ArgumentParser):
         return _suggestion(option, self._option_string_actions)
 
 
-def _suggestion(given: str, known: Iterable[str]) -> str:
+def closest(given: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """Returns the known name that `given` is most likely a typo of; None if there is none.
+
+    Args:
+        given: The name that the user typed.
+        known: The valid names.
+        cutoff: The least similarity, as `difflib` computes it.
+    """
     import difflib  # start-up time
 
-    close = difflib.get_close_matches(given, list(known), n=1, cutoff=0.7)
-    return f"; did you mean {close[0]}?" if close else ""
+    return next(iter(difflib.get_close_matches(given, list(known), n=1, cutoff=cutoff)), None)
+
+
+def _suggestion(given: str, known: Iterable[str]) -> str:
+    found = closest(given, known, cutoff=0.7)
+    return "" if found is None else f"; did you mean {found}?"
 
 
 class VerbParser(CommandParser):

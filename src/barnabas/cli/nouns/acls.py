@@ -1,7 +1,7 @@
 """List, add and remove ACLs."""
 
 import argparse
-from typing import Any
+from typing import Any, TypeVar
 
 from barnabas.admin import (
     AccessEntry,
@@ -19,6 +19,7 @@ from barnabas.cli.framework.output import DONE, FAILED, exit_code, show, status_
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.model.errors import ConfigError
 
+_E = TypeVar("_E", ResourceType, PatternType, Operation)
 COLUMNS = ("resource_type", "name", "pattern", "principal", "host", "operation", "permission")
 
 
@@ -61,7 +62,7 @@ def _resource(text: str | None) -> tuple[str | None, str | None]:
     return kind, name or ("kafka-cluster" if kind == "cluster" else None)
 
 
-def _named(words: Any, text: str) -> Any:
+def _named(words: type[_E], text: str) -> _E:
     try:
         return words.from_label(text)
     except ValueError as error:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 EXAMPLE = "barnabas doctor -b localhost:9092 --format json"
 COLUMNS = ("status", "check", "target", "detail")
+SKEW_MS = 5_000
+NEEDED = ("PRODUCE", "FETCH", "LIST_OFFSETS", "METADATA", "API_VERSIONS", "FIND_COORDINATOR")
+MAX_CHECKED_PARTITIONS = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,11 +80,11 @@ def examine(connection: Connection, *, probe: bool) -> Iterator[Finding]:
     ]
     for route in routes:
         yield from route.check()
-    answered = next((route for route in routes if route.answered), None)
-    if answered is None or answered.metadata is None:
+    responding = next((route for route in routes if route.responded), None)
+    if responding is None or responding.metadata is None:
         return
     reachable = True
-    for broker in answered.metadata.brokers:
+    for broker in responding.metadata.brokers:
         address = Address(broker.host, broker.port)
         for finding in AddressCheck(address, options.connection, "advertised").check():
             reachable = reachable and finding.status is Status.OK
@@ -111,11 +114,6 @@ def _advice(finding: Finding) -> str:
     return (
         f"\n{finding.check}: {finding.detail}\n  cause: {finding.cause}\n  fix:   {finding.fix}\n"
     )
-
-
-SKEW_MS = 5_000
-NEEDED = ("PRODUCE", "FETCH", "LIST_OFFSETS", "METADATA", "API_VERSIONS", "FIND_COORDINATOR")
-MAX_CHECKED_PARTITIONS = 200
 
 
 def check_cluster(connection: Connection, *, probe: bool) -> Iterator[Finding]:
@@ -196,7 +194,7 @@ def _replicas(topics: list["TopicDescription"]) -> Iterator[Finding]:
     if leaderless:
         yield failed(
             "leaders",
-            _some(leaderless),
+            _shortened(leaderless),
             f"{len(leaderless)} of {count} partitions have no leader",
             "all their replicas are down",
             "start the brokers that hold them; the last one in the ISR first",
@@ -204,7 +202,7 @@ def _replicas(topics: list["TopicDescription"]) -> Iterator[Finding]:
     if behind:
         yield failed(
             "replicas",
-            _some(behind),
+            _shortened(behind),
             f"{len(behind)} of {count} partitions are under-replicated",
             "a broker is down, slow, or its disk is full",
             "start or repair the brokers missing from the ISR: barnabas topics describe",
@@ -213,7 +211,7 @@ def _replicas(topics: list["TopicDescription"]) -> Iterator[Finding]:
         yield passed("replicas", "-", f"all {count} partitions have a leader and all replicas")
 
 
-def _some(names: list[str], limit: int = 5) -> str:
+def _shortened(names: list[str], limit: int = 5) -> str:
     more = f", … ({len(names)})" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
 

@@ -8,7 +8,7 @@ import enum
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from barnabas.model.errors import BarnabasError, UnavailableError
 from barnabas.net.blocking_client import BlockingConnection
@@ -59,8 +59,10 @@ def warning(check: str, target: object, detail: str, cause: str, fix: str) -> Fi
 
 
 CONNECT_SECONDS = 3.0
+RESPONSE_SECONDS = 10.0
+"""How long a program that accepts the connection may take to respond; a busy broker takes long."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-MISTAKES = (
+KNOWN_PROBLEMS = (
     (
         "ZooKeeper",
         "protocol",
@@ -102,16 +104,18 @@ class AddressCheck:
     def __init__(self, address: Address, options: ConnectionOptions, role: str) -> None:
         self.address = address
         self.metadata: MetadataResponse | None = None
-        self._options = options
+        # With the client's timeout nothing would be printed for 30 s.
+        limit = min(options.request_timeout_s, RESPONSE_SECONDS)
+        self._options = replace(options, request_timeout_s=limit)
         self._role = role
 
     @property
-    def answered(self) -> bool:
+    def responded(self) -> bool:
         return self.metadata is not None
 
     def check(self) -> Iterator[Finding]:
         """Yields a finding per step; ends after the first failure."""
-        for step in (self._resolve, self._connect, self._speak):
+        for step in (self._resolve, self._connect, self._check_protocol):
             finding = step()
             yield finding
             if finding.status != "OK":
@@ -145,7 +149,7 @@ class AddressCheck:
         took = (time.perf_counter() - started) * 1000
         return passed("port", address, f"open ({took:.1f} ms)")
 
-    def _speak(self) -> Finding:
+    def _check_protocol(self) -> Finding:
         address = self.address
         try:
             connection = BlockingConnection.open(address, self._options)
@@ -167,7 +171,7 @@ class AddressCheck:
             return failed(
                 "protocol",
                 self.address,
-                "answered the first request and closed on the second",
+                "responded to the first request and closed on the second",
                 "the broker requires a login (SASL), or is overloaded",
                 "set security.protocol to SASL_PLAINTEXT or SASL_SSL, with sasl.mechanism",
             )
@@ -198,7 +202,7 @@ class AddressCheck:
 def _no_kafka(address: Address, error: BarnabasError) -> Finding:
     """Returns the finding for a failed connection, by the text of the error."""
     cause = str(error)
-    for words, check, detail, fix in MISTAKES:
+    for words, check, detail, fix in KNOWN_PROBLEMS:
         if words in cause:
             return failed(check, address, detail, cause, fix.format(host=address.host))
     if isinstance(error, AuthenticationError):

@@ -21,7 +21,7 @@ from barnabas.cli.framework.output import (
 from barnabas.cli.log_files import control_of, entries_of, kind_of
 from barnabas.model.errors import LocalError
 from barnabas.records.documents import encode_bytes
-from barnabas.records.raw_record import RawRecord
+from barnabas.records.record import RawRecord
 
 EXAMPLE = """
 barnabas dump-log data/orders-0

@@ -27,9 +27,8 @@ from barnabas.cli.nouns.group_lag import member_names
 from barnabas.cli.record_io.selection import (
     LogOffsets,
     log_offsets_of,
+    named_partitions,
     offsets_at,
-    parse_selection,
-    select_partitions,
 )
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ConfigError, LocalError
@@ -305,7 +304,7 @@ def _topic_partitions(
     admin: "Admin", arguments: argparse.Namespace, reset: Reset
 ) -> list[TopicPartition]:
     if arguments.topic:
-        return select_partitions(admin, [parse_selection(text) for text in arguments.topic])
+        return named_partitions(admin, arguments.topic)
     if reset.listed is not None:
         return list(reset.listed)
     if arguments.all_topics:

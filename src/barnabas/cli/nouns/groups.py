@@ -7,12 +7,16 @@ from barnabas.admin.group_types import GroupMember
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.output import CHECK_FAILED, DONE, FAILED, exit_code, show, status_of
-from barnabas.cli.framework.verbs import Verb, add_verbs, in_module, run_verb
-from barnabas.cli.nouns import zookeeper_groups
-from barnabas.cli.nouns.group_filters import check_group_filters
-from barnabas.cli.nouns.group_lag import COLUMNS, lags_of, with_lag_seconds
+from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
+from barnabas.cli.nouns import group_lag, group_reset, zookeeper_groups
+from barnabas.cli.nouns.group_lag import (
+    COLUMNS,
+    check_group_filters,
+    lags_of,
+    with_lag_seconds,
+)
 from barnabas.cli.nouns.group_reset import committed_of, require_inactive
-from barnabas.cli.record_io.selection import parse_selection, select_partitions
+from barnabas.cli.record_io.selection import named_partitions
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
@@ -193,9 +197,7 @@ def _delete_offsets_arguments(parser: argparse.ArgumentParser) -> None:
 def _delete_offsets(arguments: argparse.Namespace) -> int:
     group = arguments.group
     with Connection.of(arguments).admin() as admin:
-        topic_partitions = select_partitions(
-            admin, [parse_selection(text) for text in arguments.topics]
-        )
+        topic_partitions = named_partitions(admin, arguments.topics)
         errors: dict[TopicPartition, Exception] = {}
         if not arguments.dry_run:
             if not confirmed(arguments, f"delete the offsets of {group} for these topics"):
@@ -308,13 +310,15 @@ VERBS = (
         "watch",
         "show lag, rates and time to catch up, repeatedly",
         WATCH_EXAMPLE,
-        *in_module("nouns.group_watch"),
+        group_lag.add_watch_arguments,
+        group_lag.run_watch,
     ),
     Verb(
         "reset",
         "plan new offsets; --execute commits them",
         RESET_EXAMPLE,
-        *in_module("nouns.group_reset"),
+        group_reset.add_arguments,
+        group_reset.run,
         ("seek",),
     ),
     Verb(
@@ -328,7 +332,8 @@ VERBS = (
         "migrate",
         "plan the copy of offsets from ZooKeeper to Kafka or back; --execute writes them",
         MIGRATE_EXAMPLE,
-        *in_module("nouns.group_migration"),
+        zookeeper_groups.add_migrate_arguments,
+        zookeeper_groups.run_migrate,
     ),
     Verb(
         "delete",

@@ -8,9 +8,8 @@ from barnabas.cli.framework.output import DONE, parse_time, show
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
 from barnabas.cli.record_io.selection import (
     log_offsets_of,
+    named_partitions,
     offsets_at,
-    parse_selection,
-    select_partitions,
 )
 from barnabas.runtime.clock import SystemClock
 
@@ -32,7 +31,7 @@ def _get_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _get(arguments: argparse.Namespace) -> int:
     with Connection.of(arguments).admin() as admin:
-        partitions = select_partitions(admin, [parse_selection(text) for text in arguments.topics])
+        partitions = named_partitions(admin, arguments.topics)
         log_offsets = log_offsets_of(admin, partitions)
         at = None
         if arguments.at is not None:

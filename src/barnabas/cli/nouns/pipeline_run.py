@@ -91,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         on_start,
         stop=stop,
         metrics=metrics,
+        on_stop=lambda text: line.say(f"{text}; a second signal stops at once"),
     )
     _warn_if_unreachable(file.pipeline, line)
     line.say(f"{file.pipeline.name}: starting Spark ...")

@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
                 count += _settle(in_flight, arguments.verbose)
         producer.flush()
         count += _settle(in_flight, arguments.verbose)
-    sys.stderr.write(f"produced {count} records to {arguments.topic}\n")
+    sys.stderr.write(f"produced {count} record{'' if count == 1 else 's'} to {arguments.topic}\n")
     return DONE
 
 

@@ -11,12 +11,12 @@ ends the shell.
 """
 
 import argparse
-import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
+from functools import partial
 from typing import TextIO
 
 from prompt_toolkit import PromptSession
@@ -29,13 +29,16 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.output import (
     DONE,
     FAILED,
+    INTERRUPTED,
     JSON,
     json_line,
     json_text,
     printable,
     table_text,
 )
+from barnabas.cli.nouns.sql_foreground import Foreground, Interrupted, StepLine
 from barnabas.model.errors import BarnabasError
+from barnabas.spark.pipeline_registry import state_home
 from barnabas.streams.sql.catalog import Catalog
 from barnabas.streams.sql.engine.engine import Engine
 from barnabas.streams.sql.engine.results import Result, Row, StreamResult, TableResult, TextResult
@@ -47,6 +50,8 @@ from barnabas.streams.sql.language.statements import Print, SelectStatement, Sta
 BATCH_SECONDS = 0.2
 BATCH_ROWS = 500
 POLL_SECONDS = 0.5
+STOP_SECONDS = 3.0
+"""How long Ctrl-C waits for the statement of a script, before Spark is stopped."""
 _KEYWORDS = """
 SELECT|FROM|WHERE|GROUP BY|HAVING|PARTITION BY|ORDER BY|LIMIT|EMIT CHANGES|EMIT FINAL
 CREATE STREAM|CREATE TABLE|CREATE OR REPLACE|IF NOT EXISTS|AS SELECT|WITH (|PRIMARY KEY|KEY
@@ -69,14 +74,20 @@ LEAVE = ("exit", "quit")
 
 
 class Printer:
-    """Prints results as tables or JSON; streamed rows are printed in small batches."""
+    """Prints results as tables or JSON; streamed rows are printed in small batches.
 
-    def __init__(self, form: str, out: TextIO) -> None:
+    `before` is called before each output, to remove a progress line.
+    """
+
+    def __init__(self, form: str, out: TextIO, before: Callable[[], None] = lambda: None) -> None:
         self._json = form == JSON
         self._out = out
+        self._before = before
 
     def show(self, result: Result) -> None:
         """Prints a result completely; a stream may end only by Ctrl-C."""
+        if not isinstance(result, StreamResult):
+            self._before()
         match result:
             case TextResult():
                 self._message(result)
@@ -102,6 +113,7 @@ class Printer:
         try:
             header = not self._json
             for rows in _batches(result.rows):
+                self._before()
                 if self._json:
                     self._out.writelines(json_line(dict(row)) + "\n" for row in rows)
                 else:
@@ -137,16 +149,24 @@ def run_sql(arguments: argparse.Namespace, settings: Mapping[str, str], text: st
     """Runs the statements of a script, or the interactive shell when there is none."""
     interactive = text is None
     Connection(settings).admin().close()  # reports an unreachable cluster before Spark starts
-    with Engine(
-        settings,
-        state_dir=arguments.state_dir,
-        run_queries=interactive and not arguments.no_queries,
-        short_life=not interactive and not arguments.keep_running,
-    ) as engine:
-        printer = Printer(arguments.format, sys.stdout)
+    with (
+        StepLine() as line,
+        Engine(
+            settings,
+            state_dir=arguments.state_dir,
+            run_queries=interactive and not arguments.no_queries,
+            short_life=not interactive and not arguments.keep_running,
+        ) as engine,
+    ):
+        foreground = Foreground(lambda: engine.activity.text, engine.interrupt, line)
+        printer = Printer(arguments.format, sys.stdout, line.output)
         if text is None:
-            return run_shell(engine, printer)
-        return run_script(engine, text, printer, keep_running=arguments.keep_running)
+            return run_shell(engine, printer, foreground)
+        work = partial(run_script, engine, text, printer, keep_running=arguments.keep_running)
+        try:
+            return foreground.call(work, stop_timeout_s=STOP_SECONDS)
+        except Interrupted:
+            return INTERRUPTED
 
 
 def run_script(engine: Engine, text: str, printer: Printer, *, keep_running: bool) -> int:
@@ -157,10 +177,14 @@ def run_script(engine: Engine, text: str, printer: Printer, *, keep_running: boo
             if _reads_results(statement):
                 engine.run_defined()
             printer.show(engine.execute(statement))
+            if engine.activity.interrupted:
+                return INTERRUPTED
         if keep_running:
             return _run_until_failure(engine)
         engine.run_defined()
     except SqlError as error:
+        if engine.activity.interrupted:
+            return INTERRUPTED
         sys.stdout.flush()
         sys.stderr.write(f"barnabas sql: {error}\n")
         return FAILED
@@ -226,7 +250,7 @@ class SqlCompleter(Completer):
                 yield Completion(text, start_position=-len(word))
 
 
-def run_shell(engine: Engine, printer: Printer) -> int:
+def run_shell(engine: Engine, printer: Printer, foreground: Foreground) -> int:
     """Reads and runs statements until the user leaves; returns the exit code."""
     _resume(engine)
     session = _session(engine)
@@ -244,20 +268,25 @@ def run_shell(engine: Engine, printer: Printer) -> int:
         if word == "help":
             sys.stdout.write(HELP)
         elif text:
-            do_all(engine, printer, text)
+            do_all(engine, printer, text, foreground)
 
 
-def do_all(engine: Engine, printer: Printer, text: str) -> None:
+def do_all(engine: Engine, printer: Printer, text: str, foreground: Foreground) -> None:
     """Runs the statements of a text; an error or Ctrl-C ends the text, not the shell."""
     try:
         for statement in parse_statements(text):
-            printer.show(engine.execute(statement))
+            foreground.call(partial(_show, engine, printer, statement))
     except BarnabasError as error:
         sys.stderr.write(f"{error}\n")
-    except KeyboardInterrupt:
-        sys.stdout.write("\n")
-    for query_id, reason in engine.failures().items():
-        sys.stderr.write(f"{query_id} failed: {reason}\n")
+    except Interrupted:
+        sys.stdout.write("interrupted\n")
+    with suppress(Interrupted):
+        for query_id, reason in foreground.call(engine.failures).items():
+            sys.stderr.write(f"{query_id} failed: {reason}\n")
+
+
+def _show(engine: Engine, printer: Printer, statement: Statement) -> None:
+    printer.show(engine.execute(statement))
 
 
 def _resume(engine: Engine) -> None:
@@ -302,9 +331,7 @@ def _session(engine: Engine) -> "PromptSession[str]":
 
 
 def _history() -> History:
-    home = os.environ.get("XDG_STATE_HOME")
-    base = Path(home) if home else Path.home() / ".local" / "state"
-    path = base / "barnabas" / "sql_history"
+    path = state_home() / "sql_history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(0o600)

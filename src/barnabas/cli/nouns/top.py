@@ -18,7 +18,7 @@ from barnabas.admin.topic_types import LATEST
 from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import add_common_options
 from barnabas.cli.framework.output import DONE, duration_text, json_line, table_text
-from barnabas.cli.nouns.group_watch import eta_seconds
+from barnabas.cli.nouns.group_lag import eta_seconds
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition
 

@@ -7,7 +7,7 @@ from barnabas.cli.framework.connection import Connection
 from barnabas.cli.framework.options import add_common_options, add_confirmation_options, confirmed
 from barnabas.cli.framework.output import DONE, FAILED, exit_code, show, status_of
 from barnabas.cli.framework.verbs import Verb, add_verbs, run_verb
-from barnabas.cli.record_io.selection import parse_selection, select_partitions
+from barnabas.cli.record_io.selection import named_partitions, parse_selection
 from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import iso_time
@@ -96,9 +96,7 @@ def _producers_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _producers(arguments: argparse.Namespace) -> int:
     with Connection.of(arguments).admin() as admin:
-        topic_partitions = select_partitions(
-            admin, [parse_selection(text) for text in arguments.topics]
-        )
+        topic_partitions = named_partitions(admin, arguments.topics)
         found = admin.describe_producers(topic_partitions).check()
     rows = [
         {

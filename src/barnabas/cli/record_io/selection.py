@@ -67,6 +67,11 @@ def select_partitions(admin: "Admin", selections: Iterable[TopicSelection]) -> l
     return list(dict.fromkeys(found))
 
 
+def named_partitions(admin: "Admin", texts: Iterable[str]) -> list[TopicPartition]:
+    """Returns the existing partitions that arguments `TOPIC[:PARTITIONS]` name."""
+    return select_partitions(admin, [parse_selection(text) for text in texts])
+
+
 def _checked(topic: str, wanted: Sequence[int] | None, there: Sequence[int]) -> Sequence[int]:
     if wanted is None:
         return there

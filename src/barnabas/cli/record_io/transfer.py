@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.25
 POLL_RECORDS = 10_000
+WINDOW = 10_000
+"""Number of records in flight at which the writer waits for the oldest ones."""
 
 
 def read_spans(
@@ -191,10 +193,6 @@ def _compiled(text: str | None) -> re.Pattern[bytes] | None:
         return re.compile(text.encode())
     except re.error as error:
         raise ConfigError(f"{text!r} is not a regular expression: {error}") from error
-
-
-WINDOW = 10_000
-"""Number of records in flight at which the writer waits for the oldest ones."""
 
 
 class BulkWriter:

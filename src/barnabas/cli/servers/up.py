@@ -6,7 +6,6 @@ the broker cleanly; the data stays in its directory.
 
 import argparse
 import importlib.util
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from barnabas.cli.framework.connection import key_values, own_settings
 from barnabas.cli.framework.options import (
     DEFAULT_LEVEL,
     add_log_options,
+    data_home,
     log_levels,
     port_number,
 )
@@ -24,6 +24,12 @@ from barnabas.model.errors import ConfigError
 from barnabas.model.lazy_exports import missing_package
 from barnabas.runtime.child_process import spawn
 
+EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
+_DEFAULT_HOST = "localhost"
+_DEFAULT_PORT = 9092
+_SERVING = "barnabas.cli.servers.serving"
+_QUICK_START: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
+"""Settings of Kafka's quick-start configuration that differ from Kafka's defaults."""
 _STOP_SECONDS = 5.0
 
 
@@ -56,14 +62,6 @@ class ConsoleProcess:
             process.wait()
 
 
-EXAMPLE = "barnabas up --port 9092 --data-dir ./data -X num.partitions=3"
-_DEFAULT_HOST = "localhost"
-_DEFAULT_PORT = 9092
-_SERVING = "barnabas.cli.servers.serving"
-_QUICK_START: dict[str, object] = {"group.initial.rebalance.delay.ms": 0}
-"""Settings of Kafka's quick-start configuration that differ from Kafka's defaults."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port",
@@ -76,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULT_HOST,
         help="address to listen on; 0.0.0.0 for all (default: %(default)s)",
     )
-    parser.add_argument("--data-dir", type=Path, default=None, help=f"default: {_data_dir()}")
+    parser.add_argument("--data-dir", type=Path, default=None, help=f"default: {data_home()}")
     parser.add_argument(
         "--brokers",
         type=int,
@@ -179,7 +177,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, object]:
     settings: dict[str, object] = {
         **_QUICK_START,
         "listeners": f"PLAINTEXT://{host}:{arguments.port}",
-        "log.dirs": str(arguments.data_dir or _data_dir()),
+        "log.dirs": str(arguments.data_dir or data_home()),
     }
     if arguments.http_port is not None:
         settings["http.listener"] = f"127.0.0.1:{arguments.http_port}"
@@ -187,9 +185,3 @@ def _settings(arguments: argparse.Namespace) -> dict[str, object]:
     # configuration files have none.
     read = own_settings if arguments.brokers == 1 else key_values
     return {**settings, **read(arguments.settings, "-X")}
-
-
-def _data_dir() -> Path:
-    """Returns the default directory, below the user's data directory (XDG)."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "barnabas"

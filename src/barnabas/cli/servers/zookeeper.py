@@ -6,13 +6,12 @@ verb `shell` is a client that shows and changes the nodes of a running ZooKeeper
 
 import argparse
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.cli.framework.options import locked_directory, port_number
+from barnabas.cli.framework.options import data_home, locked_directory, port_number
 from barnabas.cli.framework.output import DONE, FAILED, INTERRUPTED
 from barnabas.cli.framework.verbs import HelpFormatter, VerbParser, examples, in_module
 from barnabas.model.errors import ConfigError
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         return int(arguments.run_verb(arguments))
     return serve(
         ServerConfig(
-            data_dir=arguments.data_dir or _data_dir(),
+            data_dir=arguments.data_dir or data_home() / "zookeeper",
             port=arguments.port,
             host=arguments.host,
             server_id=arguments.server_id,
@@ -121,8 +120,3 @@ async def _until_stopped(server: ZooKeeperServer, stopped: "asyncio.Future[int]"
 def _stop(stopped: "asyncio.Future[int]", number: int) -> None:
     if not stopped.done():
         stopped.set_result(number)
-
-
-def _data_dir() -> Path:
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "barnabas" / "zookeeper"

@@ -2,9 +2,11 @@
 ZooKeeper.
 """
 
-from barnabas.clients.connector.cluster_client import LivingMembersError
+import warnings
+
 from barnabas.clients.connector.connector import ConsumerConnector, MessageStreamsExistError
 from barnabas.clients.connector.group_tools import (
+    ActiveMembersError,
     Direction,
     GroupReport,
     GroupReports,
@@ -20,6 +22,7 @@ from barnabas.clients.connector.stream import ConsumerTimeoutError, MessageStrea
 from barnabas.clients.connector.topic_count import Blacklist, Whitelist
 
 __all__ = [
+    "ActiveMembersError",
     "Blacklist",
     "ConsumerConnector",
     "ConsumerRebalanceFailedError",
@@ -28,7 +31,6 @@ __all__ = [
     "Direction",
     "GroupReport",
     "GroupReports",
-    "LivingMembersError",
     "MessageStream",
     "MessageStreamsExistError",
     "MigrationPlan",
@@ -36,3 +38,13 @@ __all__ = [
     "PartitionReport",
     "Whitelist",
 ]
+
+
+def __getattr__(name: str) -> type[ActiveMembersError]:
+    """Returns the class of a former name; deprecated."""
+    if name != "LivingMembersError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(
+        "use ActiveMembersError instead of LivingMembersError", DeprecationWarning, stacklevel=2
+    )
+    return ActiveMembersError

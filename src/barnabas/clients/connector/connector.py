@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from barnabas.clients.connector.cluster_client import TreeSource, connect_zookeeper
 from barnabas.clients.connector.core import ConnectorCore
 from barnabas.clients.connector.rebalancer import ConsumerRebalanceListener
+from barnabas.clients.connector.registry import TreeSource, connect_zookeeper
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.stream import Decoder, MessageStream, StreamMaker, StreamSet
 from barnabas.clients.connector.topic_count import (

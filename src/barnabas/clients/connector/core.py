@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 
-from barnabas.clients.connector.cluster_client import ClusterClient
 from barnabas.clients.connector.fetcher import FetcherManager
 from barnabas.clients.connector.offset_storage import (
     DualOffsets,
@@ -23,7 +22,7 @@ from barnabas.clients.connector.rebalancer import (
     ConsumerRebalanceListener,
     Rebalancer,
 )
-from barnabas.clients.connector.registry import GroupRegistry
+from barnabas.clients.connector.registry import ClusterClient, GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings, consumer_id_string
 from barnabas.clients.connector.stream import StreamSet
 from barnabas.clients.connector.topic_count import TopicCount
@@ -64,7 +63,7 @@ class Watcher:
         """Registers the consumer and runs the first rebalance."""
         self._registry.tree.add_session_listener(self._on_session)
         await self._register()
-        await self._rebalancer.run(patient=False)
+        await self._rebalancer.run(retry_connection_loss=False)
 
     def start(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run(), name="watcher-executor")
@@ -106,7 +105,7 @@ class Watcher:
         if not self._registered or self._registry.tree.session_id != self._session_id:
             await self._rebalancer.abandon()
             await self._register()
-        await self._rebalancer.run(patient=True)
+        await self._rebalancer.run(retry_connection_loss=True)
 
     async def _retry_later(self) -> None:
         """Waits for a change or the back-off, then requests another rebalance."""

@@ -19,7 +19,6 @@ from barnabas.clients.core.apis.fetch import (
     aborted_transactions,
     fetch_request,
     fetched_partitions,
-    next_fetch_offset,
 )
 from barnabas.clients.core.apis.list_offsets import (
     OffsetAndTimestamp,
@@ -32,6 +31,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError, raise_for
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.model.java_hash import java_abs, java_string_hash
+from barnabas.records._batches_hot import next_fetch_offset
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 _log = logging.getLogger(__name__)
@@ -243,7 +243,7 @@ class FetcherManager:
         self._no_leader: set[TopicPartition] = set()
         self._fetchers: dict[tuple[int, int], BrokerFetcher] = {}
         self._client: KafkaClient | None = None
-        self._look = asyncio.Event()
+        self._leader_needed = asyncio.Event()
         self._finder: asyncio.Task[None] | None = None
 
     @property
@@ -257,7 +257,7 @@ class FetcherManager:
             return
         self._partitions = {info.topic_partition: info for info in infos}
         self._no_leader = set(self._partitions)
-        self._look.set()
+        self._leader_needed.set()
         self._finder = asyncio.get_running_loop().create_task(
             self._find_leaders(), name="leader-finder"
         )
@@ -281,17 +281,17 @@ class FetcherManager:
 
     async def _find_leaders(self) -> None:
         while True:
-            await self._look.wait()
+            await self._leader_needed.wait()
             try:
-                await self._look_once()
+                await self._assign_leaders()
             except BarnabasError as error:
                 _log.info("no leaders found for %d partitions: %s", len(self._no_leader), error)
             await self._stop_idle()
             if not self._no_leader:
-                self._look.clear()
+                self._leader_needed.clear()
             await asyncio.sleep(self._settings.leader_backoff_s)
 
-    async def _look_once(self) -> None:
+    async def _assign_leaders(self) -> None:
         client = await self._client_source()
         if client is not self._client:
             await self._stop_fetchers()
@@ -324,7 +324,7 @@ class FetcherManager:
             for topic_partition in topic_partitions
             if topic_partition in self._partitions
         )
-        self._look.set()
+        self._leader_needed.set()
 
     async def _stop_idle(self) -> None:
         for key, fetcher in list(self._fetchers.items()):

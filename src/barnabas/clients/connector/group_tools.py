@@ -12,23 +12,22 @@ import asyncio
 import contextlib
 import enum
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from barnabas.clients.connector.cluster_client import (
-    ClusterClient,
-    LivingMembersError,
-    RegistryTool,
-    TreeSource,
-    connect_zookeeper,
-)
 from barnabas.clients.connector.offset_storage import (
     KafkaOffsets,
     OffsetStorage,
     ZooKeeperOffsets,
     with_retries,
 )
-from barnabas.clients.connector.registry import GroupRegistry
+from barnabas.clients.connector.registry import (
+    ClusterClient,
+    GroupRegistry,
+    TreeSource,
+    connect_zookeeper,
+)
 from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.core.apis.list_offsets import (
     OffsetAndTimestamp,
@@ -42,6 +41,7 @@ from barnabas.model.config import merged
 from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import LATEST_TIMESTAMP, IsolationLevel, OffsetAndMetadata
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.zk import paths
 from barnabas.zk.tree import MetadataTree, NoNodeError
 from barnabas.zk.znodes import decode_owner
@@ -50,20 +50,81 @@ _ANY_GROUP = "group-report"
 _LEADER_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionReport:
-    """One partition of a group; unknown values are None."""
+class ActiveMembersError(LocalError):
+    """The group has active members, which would overwrite the change."""
 
+
+class RegistryWorker(Protocol):
+    """The part of a tool that runs on the loop."""
+
+    async def close(self) -> None: ...
+
+
+W = TypeVar("W", bound=RegistryWorker)
+
+
+class RegistryTool(ClosesOnExit, Generic[W]):
+    """Base of blocking tools with a ZooKeeper session; close it, or use `with`."""
+
+    def __init__(
+        self,
+        settings: ConnectorSettings,
+        make_worker: Callable[[MetadataTree, ConnectorSettings], W],
+        open_tree: TreeSource,
+        loop_thread: LoopThread | None,
+    ) -> None:
+        self._owns_loop = loop_thread is None
+        self._loop = loop_thread or LoopThread("barnabas-registry-tool")
+
+        async def start() -> W:
+            return make_worker(await open_tree(settings), settings)
+
+        try:
+            self._worker = self._loop.call(start())
+        except BaseException:
+            self._close_loop()
+            raise
+
+    def close(self) -> None:
+        try:
+            self._loop.call(self._worker.close())
+        finally:
+            self._close_loop()
+
+    def _close_loop(self) -> None:
+        if self._owns_loop:
+            self._loop.close()
+
+
+async def _require_no_members(registry: GroupRegistry, group: str) -> None:
+    """Raises ActiveMembersError if the group has members."""
+    members = await registry.member_ids()
+    if members:
+        names = ", ".join(sorted(members))
+        raise ActiveMembersError(f"group {group!r} has active members: {names}")
+
+
+class _OfPartition:
+    """A value of one partition; its field `topic_partition` was named `place` before."""
+
+    __slots__ = ()
     topic_partition: TopicPartition
-    offset: int | None
-    log_end_offset: int | None
-    owner: str | None
 
     @property
     def place(self) -> TopicPartition:
         """Former name of `topic_partition`; deprecated."""
         warnings.warn("use topic_partition instead of place", DeprecationWarning, stacklevel=2)
         return self.topic_partition
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReport(_OfPartition):
+    """One partition of a group; unknown values are None."""
+
+    topic_partition: TopicPartition
+    offset: int | None
+    log_end_offset: int | None
+    owner: str | None
 
     @property
     def lag(self) -> int | None:
@@ -111,13 +172,13 @@ class GroupReports(RegistryTool["_ReportWorker"]):
         """Removes a group, or its nodes of one topic; returns False if there is none.
 
         Raises:
-            LivingMembersError: The group has members.
+            ActiveMembersError: The group has members.
         """
         return self._loop.call(self._worker.delete(group, topic))
 
 
 class _ReportWorker:
-    """The part that runs on the loop."""
+    """The part of `GroupReports` that runs on the loop."""
 
     def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:
         self._tree = tree
@@ -152,9 +213,7 @@ class _ReportWorker:
     async def delete(self, group: str, topic: str | None) -> bool:
         if group not in await self._children(paths.CONSUMERS):
             return False
-        if await self.members(group):
-            names = ", ".join(await self.members(group))
-            raise LivingMembersError(f"group {group!r} has active members: {names}")
+        await _require_no_members(GroupRegistry(self._tree, group, ""), group)
         root = f"{paths.CONSUMERS}/{group}"
         if topic is not None:
             for kind in ("owners", "offsets"):
@@ -247,18 +306,12 @@ class MigrationStep(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetMove:
+class OffsetMove(_OfPartition):
     """One partition of a plan, with the offsets at the source and the target."""
 
     topic_partition: TopicPartition
     source: int
     target: int | None
-
-    @property
-    def place(self) -> TopicPartition:
-        """Former name of `topic_partition`; deprecated."""
-        warnings.warn("use topic_partition instead of place", DeprecationWarning, stacklevel=2)
-        return self.topic_partition
 
     @property
     def step(self) -> MigrationStep:
@@ -326,12 +379,12 @@ class OffsetMigration(RegistryTool["_MigrationWorker"]):
         return self._loop.call(self._worker.plan(direction))
 
     def apply(self, plan: MigrationPlan, *, allow_rewind: bool = False) -> int:
-        """Writes the offsets and returns their number; LivingMembersError if there are members."""
+        """Writes the offsets and returns their number; ActiveMembersError if there are members."""
         return self._loop.call(self._worker.apply(plan, allow_rewind))
 
 
 class _MigrationWorker:
-    """The part that runs on the loop."""
+    """The part of `OffsetMigration` that runs on the loop."""
 
     def __init__(self, tree: MetadataTree, settings: ConnectorSettings) -> None:
         self._tree = tree
@@ -356,10 +409,7 @@ class _MigrationWorker:
     async def apply(self, plan: MigrationPlan, allow_rewind: bool) -> int:
         if plan.group != self._settings.group:
             raise LocalError(f"the plan is for group {plan.group!r}")
-        members = await self._registry.member_ids()
-        if members:
-            names = ", ".join(members)
-            raise LivingMembersError(f"group {plan.group!r} has active members: {names}")
+        await _require_no_members(self._registry, plan.group)
         changes = plan.changes(allow_rewind=allow_rewind)
         if changes:
             to_kafka = plan.direction is Direction.TO_KAFKA
@@ -368,11 +418,10 @@ class _MigrationWorker:
                 topic_partition: OffsetAndMetadata(offset)
                 for topic_partition, offset in changes.items()
             }
-            retries, backoff_s = (
-                self._settings.offsets.commit_retries,
-                self._settings.offsets.backoff_s,
+            limits = self._settings.offsets
+            await with_retries(
+                lambda: target.commit(offsets), limits.commit_retries, limits.backoff_s
             )
-            await with_retries(lambda: target.commit(offsets), retries, backoff_s)
         return len(changes)
 
     async def close(self) -> None:

@@ -119,12 +119,12 @@ class ZooKeeperOffsets:
             try:
                 await self._registry.write(ops)
             except MultiError as error:
-                self._learn(error.cause)
+                self._update_known(error.cause)
             else:
                 self._known.update(path for path, _ in items)
                 return
 
-    def _learn(self, cause: TreeError) -> None:
+    def _update_known(self, cause: TreeError) -> None:
         match cause:
             case NodeExistsError():
                 self._known.add(cause.path)

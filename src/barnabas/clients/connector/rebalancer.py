@@ -36,6 +36,7 @@ PartitionOwnership = Mapping[str, Set[int]]
 
 GlobalAssignment = Mapping[str, Mapping[str, Mapping[int, str]]]
 """For each consumer: topic, partition, and the thread id that reads it."""
+_SHORTEST_PAUSE_S = 0.01
 
 
 class ConsumerRebalanceFailedError(BarnabasError):
@@ -107,9 +108,6 @@ class Committer:
         )
 
 
-_SHORTEST_PAUSE_S = 0.01
-
-
 class Rebalancer:
     """Runs rebalances on the loop, one task at a time. Every watch sets `changed`."""
 
@@ -133,10 +131,10 @@ class Rebalancer:
         self._settled: tuple[int, GroupView] | None = None
         self._claimed: set[TopicPartition] = set()
 
-    async def run(self, *, patient: bool) -> None:
+    async def run(self, *, retry_connection_loss: bool) -> None:
         """Rebalances until it succeeds; raises ConsumerRebalanceFailedError otherwise.
 
-        With `patient`, a lost connection to ZooKeeper does not count as an attempt.
+        With `retry_connection_loss`, a lost connection to ZooKeeper does not count as an attempt.
         SessionLostError is raised at once, because the ownership has ended with the session.
         """
         loop = asyncio.get_running_loop()
@@ -153,7 +151,7 @@ class Rebalancer:
                 raise
             except BarnabasError as error:
                 attempts += 1
-                if patient and isinstance(error, ConnectionLossError):
+                if retry_connection_loss and isinstance(error, ConnectionLossError):
                     attempts, deadline = 0, loop.time() + retries * backoff_s
                 # Both: a watch can end a pause early, so the attempts alone could be used up
                 # within milliseconds while another member is still releasing its partitions.

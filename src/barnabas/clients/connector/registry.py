@@ -9,19 +9,25 @@ consumer is removed; for another owner the consumer waits (KAFKA-1387).
 Every write checks in the same step that the registration still exists. The registration ends with
 the session, so a member that has lost its session can neither release partitions that others own
 nor move their offsets back.
+
+`connect_zookeeper` opens the session; `ClusterClient` is the client of the registered brokers.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from barnabas import zk
 from barnabas.clients.connector.assignors import (
     AssignmentContext,
     ConsumerThreadId,
     thread_ids_per_topic,
 )
+from barnabas.clients.connector.settings import ConnectorSettings
 from barnabas.clients.connector.topic_count import STATIC, topic_count_of
+from barnabas.clients.core.client import KafkaClient
+from barnabas.model.errors import UnavailableError
 from barnabas.model.ids import TopicPartition
 from barnabas.zk import paths
 from barnabas.zk.recipes import claim_ephemeral, delete_ephemeral
@@ -40,6 +46,11 @@ from barnabas.zk.tree import (
     Watch,
 )
 from barnabas.zk.znodes import BrokerNode, ConsumerNode, TopicNode, encode_owner
+from barnabas.zk.zookeeper_security import ZooKeeperSecurity
+
+TreeSource = Callable[[ConnectorSettings], Awaitable[MetadataTree]]
+OPS_PER_MULTI = 1000
+"""Keeps a multi below ZooKeeper's limit for one packet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +110,6 @@ class GroupView:
             partitions_for_topic=self.partitions,
             consumers=tuple(sorted(self.members)),
         )
-
-
-OPS_PER_MULTI = 1000
-"""Keeps a multi below ZooKeeper's limit for one packet."""
 
 
 class OwnershipConflictError(NodeExistsError):
@@ -245,7 +252,7 @@ class GroupRegistry:
             paths.consumer_owner(self.group, topic_partition)
             for topic_partition in topic_partitions
         )
-        await asyncio.gather(*(self._delete_ours(path) for path in names))
+        await asyncio.gather(*(self._delete_if_own(path) for path in names))
 
     async def _claim_some(self, some: Sequence[tuple[TopicPartition, ConsumerThreadId]]) -> None:
         ops = [
@@ -270,10 +277,10 @@ class GroupRegistry:
         # ZooKeeper deletes the nodes of an expired session only after its timeout. Nodes of our
         # own former session may be deleted at once; nodes of others end by themselves or by a
         # release.
-        if not await self._delete_ours(cause.path):
+        if not await self._delete_if_own(cause.path):
             raise OwnershipConflictError(cause.path)
 
-    async def _delete_ours(self, path: str) -> bool:
+    async def _delete_if_own(self, path: str) -> bool:
         """Deletes a node of this consumer; returns False if it belongs to another one."""
         stat = await self.tree.exists(path)
         if stat is None:
@@ -285,3 +292,53 @@ class GroupRegistry:
             return True
         async with self._former_nodes:
             return await delete_ephemeral(self.tree, path, self.former_sessions)
+
+
+async def connect_zookeeper(settings: ConnectorSettings) -> MetadataTree:
+    return await zk.connect(
+        settings.zookeeper,
+        session_timeout_s=settings.session_timeout_s,
+        connect_timeout_s=settings.connect_timeout_s,
+        security=ZooKeeperSecurity.of_client(settings.values.__getitem__),
+    )
+
+
+class ClusterClient:
+    """Returns one client, and a new one when none of its brokers is registered any more."""
+
+    def __init__(self, registry: GroupRegistry, settings: ConnectorSettings) -> None:
+        self._registry = registry
+        self._settings = settings
+        self._client: KafkaClient | None = None
+        self._addresses: frozenset[str] = frozenset()
+
+    async def get(self) -> KafkaClient:
+        """Returns the client; raises UnavailableError if no broker is registered."""
+        brokers = await self._registry.brokers()
+        addresses = broker_addresses(brokers, self._settings.security_protocol)
+        if not addresses:
+            raise UnavailableError("no broker is registered in ZooKeeper")
+        if self._client is None or not self._addresses & addresses:
+            await self.close()
+            options = self._settings.client_options(sorted(addresses))
+            self._client = KafkaClient(options)
+            self._client.allow_auto_create(False)
+            self._addresses = addresses
+        return self._client
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+
+def broker_addresses(brokers: Mapping[int, BrokerNode], protocol: str) -> frozenset[str]:
+    """Returns the addresses of the listeners with this security protocol."""
+    return frozenset(
+        f"[{endpoint.host}]:{endpoint.port}"
+        if ":" in endpoint.host
+        else f"{endpoint.host}:{endpoint.port}"
+        for node in brokers.values()
+        for endpoint in node.endpoints
+        if endpoint.security_protocol == protocol
+    )

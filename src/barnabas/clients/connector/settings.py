@@ -4,7 +4,7 @@ import secrets
 import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from barnabas.clients.connector.assignors import ASSIGNORS, Assignor
 from barnabas.clients.core.options import ClientOptions
@@ -20,6 +20,7 @@ _RESETS = {
     "latest": LATEST_TIMESTAMP,
     "none": None,
 }
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,11 @@ class ConnectorSettings:
         values = CONNECTOR_KEYS.parse(config)
         _check(values)
         session_ms = values["zookeeper.session.timeout.ms"]
-        backoff_ms = _or_else(values["rebalance.backoff.ms"], values["zookeeper.sync.time.ms"])
+        backoff_ms = _or_default(values["rebalance.backoff.ms"], values["zookeeper.sync.time.ms"])
         return cls(
             zookeeper=values["zookeeper.connect"],
             session_timeout_s=session_ms / 1000,
-            connect_timeout_s=_or_else(values["zookeeper.connection.timeout.ms"], session_ms)
+            connect_timeout_s=_or_default(values["zookeeper.connection.timeout.ms"], session_ms)
             / 1000,
             group=values["group.id"],
             consumer_id=values["consumer.id"],
@@ -108,7 +109,7 @@ class ConnectorSettings:
             {
                 **self.values,
                 "bootstrap.servers": list(bootstrap),
-                "client.id": _or_else(self.values["client.id"], self.group),
+                "client.id": _or_default(self.values["client.id"], self.group),
                 "request.timeout.ms": self.values["socket.timeout.ms"],
                 "receive.buffer.bytes": self.values["socket.receive.buffer.bytes"],
             }
@@ -145,7 +146,7 @@ def _offsets(values: ConfigValues) -> OffsetSettings:
     in_kafka = values["offsets.storage"] == "kafka"
     return OffsetSettings(
         storage=values["offsets.storage"],
-        dual_commit=in_kafka and _or_else(values["dual.commit.enabled"], True),
+        dual_commit=in_kafka and _or_default(values["dual.commit.enabled"], True),
         auto_commit=values["auto.commit.enable"],
         auto_commit_interval_s=values["auto.commit.interval.ms"] / 1000,
         commit_retries=values["offsets.commit.max.retries"],
@@ -174,5 +175,5 @@ def _check(values: ConfigValues) -> None:
         raise ConfigError("dual.commit.enabled needs offsets.storage=kafka")
 
 
-def _or_else(value: object, default: object) -> Any:
+def _or_default(value: T | None, default: T) -> T:
     return default if value is None else value

@@ -20,6 +20,8 @@ from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
 
 INVALID_OFFSET = -1
+# Decoded at once: large enough to save calls, small enough for a stop to take effect soon.
+_RECORDS_AT_A_TIME = 500
 
 
 class ConsumerTimeoutError(DeadlineError):
@@ -90,7 +92,7 @@ class ChunkQueue:
     def take(self, timeout_s: float | None) -> FetchedDataChunk | None:
         """Waits for a chunk; returns None after `timeout_s` or if the queue is closed."""
         with self._changed:
-            self._changed.wait_for(self._has_news, timeout_s)
+            self._changed.wait_for(self._has_event, timeout_s)
             if self._failure is not None:
                 failure, self._failure = self._failure, None
                 raise failure
@@ -125,13 +127,11 @@ class ChunkQueue:
             self._closed = True
             self._changed.notify_all()
 
-    def _has_news(self) -> bool:
+    def _has_event(self) -> bool:
         return bool(self._chunks) or self._closed or self._failure is not None
 
 
 Decoder = Callable[[bytes], Any]
-# Decoded at once: large enough to save calls, small enough for a stop to take effect soon.
-_RECORDS_AT_A_TIME = 500
 
 
 class MessageStream:
@@ -167,7 +167,7 @@ class MessageStream:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             with self._lock:
-                record = self._hand_out()
+                record = self._take_record()
             if record is not None:
                 return self._decoded(record)
             self._load(None if deadline is None else max(0.0, deadline - time.monotonic()))
@@ -179,7 +179,7 @@ class MessageStream:
 
     # -- internal ------------------------------------------------------------------------------
 
-    def _hand_out(self) -> Record | None:
+    def _take_record(self) -> Record | None:
         """Returns the next record of the current chunk as consumed, None at its end."""
         if self._next >= len(self._records) and not self._decode_more():
             return None

@@ -1,4 +1,4 @@
-"""Retries of all clients: the pauses between attempts, and the loop that ends at a deadline.
+"""Retries of all clients: the pauses between attempts, deadlines, and the loop that ends at one.
 
 `Retries` decides without IO; the blocking router uses it in a thread, `retry_until` on an event
 loop.
@@ -40,6 +40,33 @@ class Backoff:
     def reset(self) -> None:
         """Restarts with the first pause."""
         self._tries = 0
+
+
+def deadline_of(now_s: float, timeout_s: float) -> float:
+    """Returns the end of a wait.
+
+    Raises:
+        TypeError: the timeout is not a number.
+        ValueError: the timeout is NaN: no time is later, so the wait would never end.
+    """
+    try:
+        deadline_s = now_s + timeout_s
+    except TypeError:
+        raise TypeError(f"the timeout must be a number of seconds, not {timeout_s!r}") from None
+    if deadline_s != deadline_s:
+        raise ValueError("the timeout must be a number of seconds, not NaN")
+    return deadline_s
+
+
+def check_timeout(timeout_s: float | None) -> None:
+    """Rejects what is not a number of seconds, before the caller has changed anything.
+
+    Raises:
+        TypeError: the timeout is not a number.
+        ValueError: the timeout is NaN.
+    """
+    if timeout_s is not None:
+        deadline_of(0.0, timeout_s)
 
 
 def is_retriable(error: BarnabasError) -> bool:

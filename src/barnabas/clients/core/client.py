@@ -145,22 +145,22 @@ class KafkaClient:
         self._telemetry: TelemetryPush | None = None
         if metrics is not None and metrics.settings.push:
             self._telemetry = TelemetryPush(self, metrics)
-        self.on_refused: Callable[[], None] = lambda: None
-        """Called on the loop when `refusal` may return an error."""
-        self._pool.on_refused = lambda: self.on_refused()
+        self.on_permanent_error: Callable[[], None] = lambda: None
+        """Called on the loop when `permanent_error` may return an error."""
+        self._pool.on_permanent_error = lambda: self.on_permanent_error()
         self._any_broker = AnyBroker(options, self._pool, self.metadata)
         self._keeper = MetadataKeeper(self._any_broker, self._pool, self.metadata)
         self._coordinators: dict[tuple[int, str], int] = {}
         self.outage = Outage(options.bootstrap_timeout_ms)
         self._missing = RepeatedWarning()
 
-    def refusal(self, topics: Iterable[str] = ()) -> BarnabasError | None:
+    def permanent_error(self, topics: Iterable[str] = ()) -> BarnabasError | None:
         """Returns the permanent error of this client or of one of the topics, or None.
 
         Such errors are a rejected login, a denied topic, and that no broker was reached within
         bootstrap.timeout.ms.
         """
-        return self._pool.refused or self.metadata.refusal(topics) or self.outage.error
+        return self._pool.login_error or self.metadata.permanent_error(topics) or self.outage.error
 
     async def close(self) -> None:
         if self._reporters is not None:
@@ -367,7 +367,7 @@ class KafkaClient:
             await self._keeper.refresh(topics)
         except UnavailableError as error:
             if self.outage.failed(error):
-                self.on_refused()
+                self.on_permanent_error()
             raise
         self.outage.ended()
 

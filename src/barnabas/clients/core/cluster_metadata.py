@@ -18,7 +18,9 @@ from barnabas.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 
-REFUSED_TOPIC = frozenset({ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.INVALID_TOPIC_EXCEPTION})
+PERMANENT_TOPIC_ERRORS = frozenset(
+    {ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.INVALID_TOPIC_EXCEPTION}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +165,11 @@ class ClusterMetadata:
             )
         return BrokerError(ErrorCode.LEADER_NOT_AVAILABLE, f"{topic_partition} has no leader")
 
-    def refusal(self, topics: Iterable[str]) -> BrokerError | None:
+    def permanent_error(self, topics: Iterable[str]) -> BrokerError | None:
         """Returns the permanent error of one of these topics, or None."""
         for name in topics:
             topic = self.topics.get(name)
-            if topic is not None and topic.error in REFUSED_TOPIC:
+            if topic is not None and topic.error in PERMANENT_TOPIC_ERRORS:
                 return BrokerError(topic.error, f"topic {name!r}: {topic.error.explanation}")
         return None
 

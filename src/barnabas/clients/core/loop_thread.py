@@ -89,7 +89,7 @@ class LoopThread:
         """Raises ClosedError if the loop is closed, LocalError in a forked child."""
         if self._closed:
             raise ClosedError("the client is closed")
-        if self.inherited:
+        if self._pid != os.getpid():
             raise LocalError(USED_AFTER_FORK)
 
     def check_caller(self) -> None:

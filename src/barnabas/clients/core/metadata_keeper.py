@@ -89,7 +89,7 @@ class AnyBroker:
             wanted = await login_wanted(connection.address, self._options.connection)
             if wanted is None:
                 raise
-            self._pool.refuse(wanted)
+            self._pool.record_login_error(wanted)
             raise wanted from None
 
     def _candidates(self) -> list[Address]:
@@ -172,9 +172,9 @@ class MetadataKeeper:
         if not response.brokers:
             raise UnavailableError(f"{connection.address} has no metadata of the brokers yet")
         self._metadata.apply(response, complete=request.topics is None)
-        self._pool.refused = None
-        if self._metadata.refusal(names or ()) is not None:
-            self._pool.on_refused()
+        self._pool.login_error = None
+        if self._metadata.permanent_error(names or ()) is not None:
+            self._pool.on_permanent_error()
         if everything:
             self.refreshed_at_s = monotonic()
 

@@ -30,13 +30,13 @@ class ConnectionPool:
         self.on_opened: Callable[[ClientConnection], None] = lambda connection: None
         self._connections: dict[Key, ClientConnection] = {}
         self._opening: dict[Key, asyncio.Task[ClientConnection]] = {}
-        self._resting: dict[Address, tuple[float, BarnabasError]] = {}
+        self._retry_at_s: dict[Address, float] = {}
         self._backoffs: dict[Address, Backoff] = {}
         self._closed = False
         self._idle_check: asyncio.TimerHandle | None = None
-        self.refused: AuthenticationError | None = None
+        self.login_error: AuthenticationError | None = None
         """The error of a rejected login; None again after a metadata response."""
-        self.on_refused: Callable[[], None] = lambda: None
+        self.on_permanent_error: Callable[[], None] = lambda: None
 
     def connected(self, address: Address, purpose: str = "") -> ClientConnection | None:
         """Returns the open connection, or None."""
@@ -74,10 +74,10 @@ class ConnectionPool:
             self._remove(key)
         return bool(lost)
 
-    def refuse(self, error: AuthenticationError) -> None:
+    def record_login_error(self, error: AuthenticationError) -> None:
         """Records a rejected login."""
-        self.refused = error
-        self.on_refused()
+        self.login_error = error
+        self.on_permanent_error()
 
     async def close(self) -> None:
         self._closed = True
@@ -92,20 +92,19 @@ class ConnectionPool:
 
     async def _open(self, address: Address, purpose: str) -> ClientConnection:
         loop = asyncio.get_running_loop()
-        until, _ = self._resting.get(address, (0.0, None))
-        if until > loop.time():
-            await asyncio.sleep(until - loop.time())
+        pause_s = self._retry_at_s.get(address, 0.0) - loop.time()
+        if pause_s > 0:
+            await asyncio.sleep(pause_s)
         try:
             meters = self._meters.broker(address)
             connection = await ClientConnection.open(address, self._options.connection, meters)
         except BarnabasError as error:
-            pause = self._backoff(address).next_s()
-            self._resting[address] = (loop.time() + pause, error)
+            self._retry_at_s[address] = loop.time() + self._backoff(address).next_s()
             if isinstance(error, AuthenticationError):
                 self._meters.rejected.record(1)
-                self.refuse(error)
+                self.record_login_error(error)
             raise
-        self._resting.pop(address, None)
+        self._retry_at_s.pop(address, None)
         self._backoffs.pop(address, None)
         return connection
 

@@ -8,11 +8,16 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
+from barnabas.clients.core.backoff import check_timeout, deadline_of
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import LoopClient, interruptible, loop_of, not_interruptible
 from barnabas.clients.group._iteration_hot import AsyncRecords
 from barnabas.clients.group.aio_process import AioProcessRun
 from barnabas.clients.group.base import (
+    ASSIGNMENT_CHECK_SECONDS,
+    CLOSE_SECONDS,
+    ITERATION_SECONDS,
+    PING_SECONDS,
     ConsumerBase,
     K,
     Offsets,
@@ -20,10 +25,9 @@ from barnabas.clients.group.base import (
     Partitions,
     V,
     chosen_partitions,
-    deadline_of,
 )
 from barnabas.clients.group.core import ConsumerCore
-from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
+from barnabas.clients.group.errors import ConcurrentUseError
 from barnabas.clients.group.fetch_buffer import empty_batch
 from barnabas.clients.group.membership_actions import AssignmentStep, StepKind
 from barnabas.clients.group.process import ProcessOptions
@@ -41,10 +45,6 @@ if TYPE_CHECKING:
     from barnabas.clients.group.aio_process import AioHandler
     from barnabas.model.config_keys.keywords import ConsumerKeywords
 
-CLOSE_SECONDS = 30.0
-ITERATION_SECONDS = 1.0
-PING_SECONDS = 10.0
-LOOK_SECONDS = 0.05
 SLICE_SECONDS = 0.005
 """An iteration yields to the event loop after this time, for fetches and heartbeats."""
 T = TypeVar("T")
@@ -299,6 +299,7 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         """
         if self._closed:
             return
+        check_timeout(timeout)
         try:
             await self._finish(timeout, commit=True)
         finally:
@@ -350,7 +351,7 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
                 return self.assignment()
             if loop.time() >= deadline_s:
                 raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
-            await self._wait_until(min(deadline_s, loop.time() + LOOK_SECONDS))
+            await self._wait_until(min(deadline_s, loop.time() + ASSIGNMENT_CHECK_SECONDS))
 
     async def _wait_until(self, deadline_s: float) -> None:
         """Waits for data, a rebalance step or a failure, at most until the deadline."""
@@ -359,11 +360,6 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
                 await self._event.wait()
         except TimeoutError:
             pass
-
-    def _raise_wakeup(self) -> None:
-        if self._woken:
-            self._woken = False
-            raise WakeupError("wakeup() was called")
 
     async def _until(self, deadline_s: float, take: Callable[[], T]) -> T | None:
         loop = asyncio.get_running_loop()
@@ -453,9 +449,6 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         }
         found = await self._core.find_offsets(requested, self._limit(timeout_s))
         return {topic_partition: at.offset for topic_partition, at in found.items()}
-
-    def _limit(self, timeout_s: float | None) -> float:
-        return self._settings.api_timeout_s if timeout_s is None else timeout_s
 
 
 async def _called(call: Callable[[], object] | None) -> None:

@@ -78,16 +78,16 @@ class DatabaseSink(AsyncClosesOnExit):
             begun = {
                 topic_partition: records[0].offset for topic_partition, records in polled.items()
             }
-            stands = await asyncio.shield(self._run(lambda sink: sink.reload(begun)))
+            stored = await asyncio.shield(self._run(lambda sink: sink.reload(begun)))
             for topic_partition, offset in begun.items():
-                consumer.seek(topic_partition, stands.get(topic_partition, offset))
+                consumer.seek(topic_partition, stored.get(topic_partition, offset))
             raise
         return sum(len(records) for records in polled.values())
 
     async def take_over(self, consumer: "Consumer", partitions: Sequence[TopicPartition]) -> None:
         """Seeks newly assigned partitions to their stored offsets."""
-        stands = await self._run(lambda sink: sink.reload(partitions))
-        for topic_partition, offset in stands.items():
+        stored = await self._run(lambda sink: sink.reload(partitions))
+        for topic_partition, offset in stored.items():
             consumer.seek(topic_partition, offset)
 
     async def close(self) -> None:

@@ -105,20 +105,20 @@ class _AsyncListener:
         self._inner = inner
 
     async def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
-        await self._tell("on_partitions_assigned", partitions)
+        await self._call_listener("on_partitions_assigned", partitions)
 
     async def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
         await self._run.give_up(partitions)
-        await self._tell("on_partitions_revoked", partitions)
+        await self._call_listener("on_partitions_revoked", partitions)
 
     async def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
         self._run.forget(partitions)
         name = "on_partitions_lost"
-        await self._tell(
+        await self._call_listener(
             name if hasattr(self._inner, name) else "on_partitions_revoked", partitions
         )
 
-    async def _tell(self, name: str, partitions: Sequence[TopicPartition]) -> None:
+    async def _call_listener(self, name: str, partitions: Sequence[TopicPartition]) -> None:
         method = getattr(self._inner, name, None)
         result = method(partitions) if method is not None else None
         if inspect.isawaitable(result):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from barnabas.clients.group.core import ConsumerCore
+from barnabas.clients.group.errors import WakeupError
 from barnabas.clients.group.settings import ConsumerSettings
 from barnabas.clients.group.subscription import EARLIEST, LATEST, AssignedPartition, OffsetReset
 from barnabas.model.errors import BarnabasError, ClosedError, LocalError
@@ -27,6 +28,12 @@ else:
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata | int]
 Partitions = TopicPartition | Collection[TopicPartition]
+CLOSE_SECONDS = 30.0
+PING_SECONDS = 10.0
+ITERATION_SECONDS = 1.0
+"""An iteration without records checks after this time whether the consumer was closed."""
+ASSIGNMENT_CHECK_SECONDS = 0.05
+"""`wait_for_assignment` checks its condition at least this often."""
 OnCommit = Callable[[Mapping[TopicPartition, OffsetAndMetadata], BarnabasError | None], Any]
 
 
@@ -36,6 +43,7 @@ class ConsumerBase:
     _settings: ConsumerSettings
     _core: ConsumerCore
     _closed = False
+    _woken: bool
     _SUBSCRIBE = "subscribe()"
 
     def __repr__(self) -> str:
@@ -171,6 +179,11 @@ class ConsumerBase:
 
     # -- private ------------------------------------------------------------------------------
 
+    def _raise_wakeup(self) -> None:
+        if self._woken:
+            self._woken = False
+            raise WakeupError("wakeup() was called")
+
     def _reset(self, partitions: Collection[TopicPartition], reset: OffsetReset) -> None:
         chosen = partitions or self._core.subscription.assigned()
         self._change(chosen, lambda state: state.request_reset(reset))
@@ -195,6 +208,9 @@ class ConsumerBase:
             for topic_partition, at in given.items()
         }
 
+    def _limit(self, timeout_s: float | None) -> float:
+        return self._settings.api_timeout_s if timeout_s is None else timeout_s
+
     def _check_open(self) -> None:
         if self._closed:
             raise ClosedError("the consumer is closed")
@@ -215,18 +231,6 @@ def chosen_partitions(partitions: tuple[Any, ...]) -> Collection[TopicPartition]
         case [list() | set() | frozenset() as several]:
             return several
     return partitions
-
-
-def deadline_of(now_s: float, timeout_s: float) -> float:
-    """Returns the end of a wait.
-
-    Raises:
-        TypeError: the timeout is not a number.
-    """
-    try:
-        return now_s + timeout_s
-    except TypeError:
-        raise TypeError(f"the timeout must be a number of seconds, not {timeout_s!r}") from None
 
 
 def _as_offset(value: object) -> OffsetAndMetadata:

@@ -12,7 +12,7 @@ Member id and generation change only by a response to the member's own request, 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from barnabas.clients.assignors.assignor import Assignment, Assignor, MemberSubscription
+from barnabas.clients.assignors import Assignment, Assignor, MemberSubscription
 from barnabas.clients.group.classic_protocol import (
     decode_subscription,
     encode_subscription,
@@ -53,7 +53,7 @@ class ClassicAssignment:
     def missing(self) -> TopicPartitionSet:
         return self.assigned - self.owned
 
-    def to_give_up(self, topics: frozenset[str]) -> TopicPartitionSet:
+    def revoked_before_join(self, topics: frozenset[str]) -> TopicPartitionSet:
         """Returns the partitions to revoke before joining: all, unless all assignors cooperate."""
         if not all(assignor.cooperative for assignor in self._settings.assignors):
             return self.owned

@@ -11,7 +11,7 @@ import enum
 import logging
 from collections.abc import Mapping
 
-from barnabas.clients.assignors.assignor import Assignment
+from barnabas.clients.assignors import Assignment
 from barnabas.clients.group.classic_assignment import (
     ClassicAssignment,
     ClassicIdentity,
@@ -27,7 +27,7 @@ from barnabas.clients.group.classic_protocol import (
 from barnabas.clients.group.membership_actions import (
     Action,
     AssignmentStep,
-    Divide,
+    LookUpPartitions,
     Removal,
     Send,
     StepKind,
@@ -47,9 +47,10 @@ class ClassicMemberState(enum.Enum):
     """The state of a classic member.
 
     IDLE: not subscribed. UNJOINED: joins at the next poll(). PREPARING: the polling thread
-    revokes partitions. READY: JoinGroup is next. JOINING: JoinGroup is in flight. DIVIDING: the
-    leader computes the assignment. SYNC_DUE, SYNCING: SyncGroup is next or in flight. REVOKING,
-    LOSING, ASSIGNING: the polling thread applies the result. STABLE: only heartbeats.
+    revokes partitions. READY: JoinGroup is next. JOINING: JoinGroup is in flight. AWAITING_COUNTS:
+    the leader needs partition counts to compute the assignment. SYNC_DUE, SYNCING: SyncGroup is
+    next or in flight. REVOKING, LOSING, ASSIGNING: the polling thread applies the result. STABLE:
+    only heartbeats.
     """
 
     IDLE = "idle"
@@ -57,7 +58,7 @@ class ClassicMemberState(enum.Enum):
     PREPARING = "preparing"
     READY = "ready"
     JOINING = "joining"
-    DIVIDING = "dividing"
+    AWAITING_COUNTS = "awaiting counts"
     SYNC_DUE = "sync due"
     SYNCING = "syncing"
     LOSING = "losing"
@@ -66,7 +67,7 @@ class ClassicMemberState(enum.Enum):
     STABLE = "stable"
 
 
-BEATING = frozenset(
+HEARTBEATING = frozenset(
     {
         ClassicMemberState.PREPARING,
         ClassicMemberState.REVOKING,
@@ -80,7 +81,7 @@ JOINING = frozenset(
     {
         ClassicMemberState.READY,
         ClassicMemberState.JOINING,
-        ClassicMemberState.DIVIDING,
+        ClassicMemberState.AWAITING_COUNTS,
         ClassicMemberState.SYNC_DUE,
         ClassicMemberState.SYNCING,
     }
@@ -98,7 +99,7 @@ FATAL = frozenset(
         ErrorCode.UNSUPPORTED_VERSION,
     }
 )
-OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+REMOVED_CODES = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
 
 logger = logging.getLogger(__name__)
@@ -126,7 +127,7 @@ class ClassicMember:
         self._heartbeat_at_ms = 0
         self._reason = "first join"
         self._began_ms = 0
-        self._again: str | None = None
+        self._rejoin_reason: str | None = None
         self.fatal: BarnabasError | None = None
 
     # -- state ----------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ class ClassicMember:
         if self._state is ClassicMemberState.STABLE:
             self._begin(reason)
         elif self._state not in (ClassicMemberState.IDLE, ClassicMemberState.UNJOINED):
-            self._again = reason
+            self._rejoin_reason = reason
 
     # -- requests ------------------------------------------------------------------------------
 
@@ -182,50 +183,50 @@ class ClassicMember:
             return action
         if action is None and now_ms >= self._retry_at_ms:
             action = self._next_request(now_ms)
-        if isinstance(action, Send | Divide):
+        if isinstance(action, Send | LookUpPartitions):
             self._in_flight = True
         return action
 
     def next_poll_ms(self, now_ms: int) -> int:
         if self.fatal is not None or self._in_flight:
             return now_ms + FOREVER_MS
-        if self._state in BEATING:
+        if self._state in HEARTBEATING:
             return max(self._heartbeat_at_ms, self._retry_at_ms)
         return max(self._retry_at_ms, now_ms) if self._retry_at_ms > now_ms else now_ms + FOREVER_MS
 
     def _next_step(self, now_ms: int) -> AssignmentStep | None:
         if self._open_step is not None:
             return None
-        holdings = self._assignment
-        if self._state is ClassicMemberState.LOSING and not holdings.owned:
+        assignment = self._assignment
+        if self._state is ClassicMemberState.LOSING and not assignment.owned:
             self._state = ClassicMemberState.UNJOINED
         match self._state:
             case ClassicMemberState.UNJOINED if self.fatal is None and not self._in_flight:
                 self._began_ms = now_ms
                 self._state = ClassicMemberState.PREPARING
-                return self._step(StepKind.PREPARE, holdings.to_give_up(self._topics))
+                return self._step(StepKind.PREPARE, assignment.revoked_before_join(self._topics))
             case ClassicMemberState.LOSING:
-                return self._step(StepKind.LOST, holdings.owned)
+                return self._step(StepKind.LOST, assignment.owned)
             case ClassicMemberState.REVOKING:
-                return self._step(StepKind.REVOKE, holdings.surplus)
+                return self._step(StepKind.REVOKE, assignment.surplus)
             case ClassicMemberState.ASSIGNING:
-                return self._step(StepKind.ASSIGN, holdings.missing)
+                return self._step(StepKind.ASSIGN, assignment.missing)
         return None
 
-    def _next_request(self, now_ms: int) -> Send | Divide | None:
+    def _next_request(self, now_ms: int) -> Send | LookUpPartitions | None:
         settings = self._settings
         if self._state is ClassicMemberState.READY:
             self._state = ClassicMemberState.JOINING
             subscriptions = self._assignment.subscriptions(self._topics)
             request = join_request(settings, self._identity.member_id, subscriptions, self._reason)
             return Send(request, settings.max_poll_interval_ms + JOIN_SLACK_MS)
-        if self._state is ClassicMemberState.DIVIDING:
-            return Divide(self._leader_assignment.topics)
+        if self._state is ClassicMemberState.AWAITING_COUNTS:
+            return LookUpPartitions(self._leader_assignment.topics)
         if self._state is ClassicMemberState.SYNC_DUE and self._sync is not None:
             self._state = ClassicMemberState.SYNCING
             return Send(self._sync, settings.max_poll_interval_ms + JOIN_SLACK_MS)
-        beating = self._state in BEATING and self._identity.generation >= 0
-        if beating and now_ms >= self._heartbeat_at_ms:
+        heartbeats = self._state in HEARTBEATING and self._identity.generation >= 0
+        if heartbeats and now_ms >= self._heartbeat_at_ms:
             self._heartbeat_at_ms = now_ms + settings.heartbeat_interval_ms
             return Send(heartbeat_request(self.group))
         return None
@@ -250,7 +251,7 @@ class ClassicMember:
                 self._assignment.unsettle()
                 self._state = ClassicMemberState.UNJOINED
             case StepKind.REVOKE:
-                self._again = "partitions were given up"
+                self._rejoin_reason = "partitions were given up"
                 self._state = ClassicMemberState.ASSIGNING
             case StepKind.ASSIGN:
                 self._settle(now_ms, len(step.partitions))
@@ -270,8 +271,8 @@ class ClassicMember:
             added,
             now_ms - self._began_ms,
         )
-        if self._again is not None:
-            reason, self._again = self._again, None
+        if self._rejoin_reason is not None:
+            reason, self._rejoin_reason = self._rejoin_reason, None
             self._begin(reason)
 
     # -- responses -----------------------------------------------------------------------------
@@ -283,7 +284,7 @@ class ClassicMember:
         elif isinstance(response, SyncGroupResponse):
             self._synced(response, now_ms)
         elif isinstance(response, HeartbeatResponse):
-            self._heard(ErrorCode.of(response.error_code), now_ms)
+            self._on_heartbeat(ErrorCode.of(response.error_code), now_ms)
 
     def failed(self, error: BarnabasError, now_ms: int) -> None:
         """Retries after a backoff; the member id and the generation stay valid."""
@@ -294,43 +295,43 @@ class ClassicMember:
         elif self._state in (
             ClassicMemberState.JOINING,
             ClassicMemberState.SYNCING,
-            ClassicMemberState.DIVIDING,
+            ClassicMemberState.AWAITING_COUNTS,
         ):
             self._state = ClassicMemberState.READY
 
     def _joined(self, response: JoinGroupResponse, now_ms: int) -> None:
         code = ErrorCode.of(response.error_code)
         if code is not ErrorCode.NONE:
-            self._join_refused(code, response, now_ms)
+            self._join_rejected(code, response, now_ms)
             return
         self._identity.joined(response.member_id, response.generation_id)
         self._heartbeat_at_ms = now_ms + self._settings.heartbeat_interval_ms
         try:
-            division = leader_assignment(response, self._settings.assignors)
+            found = leader_assignment(response, self._settings.assignors)
         except ProtocolError as error:
             self._join_again(f"a member's subscription is unreadable: {error}", now_ms)
             return
-        if division is None:
+        if found is None:
             self._give_up(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, response.protocol_name or "")
             return
-        self._leader_assignment = division
-        if division.members:
-            self._state = ClassicMemberState.DIVIDING
+        self._leader_assignment = found
+        if found.members:
+            self._state = ClassicMemberState.AWAITING_COUNTS
         else:
-            self._hand_in({})
+            self._prepare_sync({})
 
-    def _join_refused(self, code: ErrorCode, response: JoinGroupResponse, now_ms: int) -> None:
+    def _join_rejected(self, code: ErrorCode, response: JoinGroupResponse, now_ms: int) -> None:
         self._state = ClassicMemberState.READY
         if code is ErrorCode.MEMBER_ID_REQUIRED:
             self._identity.member_id = response.member_id
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._retry_at_ms = now_ms + self._backoff_ms
         else:
-            self._refused(code, now_ms)
+            self._rejected(code, now_ms)
 
-    def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
+    def on_partition_counts(self, counts: Mapping[str, int], now_ms: int) -> None:
         self._in_flight = False
-        if self._state is not ClassicMemberState.DIVIDING:
+        if self._state is not ClassicMemberState.AWAITING_COUNTS:
             return
         try:
             assignment = self._leader_assignment.assign(counts)
@@ -338,9 +339,9 @@ class ClassicMember:
             self.fatal = error
             self._state = ClassicMemberState.LOSING
             return
-        self._hand_in(assignment)
+        self._prepare_sync(assignment)
 
-    def _hand_in(self, assignment: Assignment) -> None:
+    def _prepare_sync(self, assignment: Assignment) -> None:
         self._sync = sync_request(self.group, self._leader_assignment.assignor.name, assignment)
         self._state = ClassicMemberState.SYNC_DUE
 
@@ -348,22 +349,22 @@ class ClassicMember:
         code = ErrorCode.of(response.error_code)
         self._state = ClassicMemberState.READY
         if code is ErrorCode.NONE:
-            self._take(bytes(response.assignment), now_ms)
+            self._apply_assignment(bytes(response.assignment), now_ms)
         elif code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._reason = "the group rebalanced again"
         else:
-            self._refused(code, now_ms)
+            self._rejected(code, now_ms)
 
-    def _refused(self, code: ErrorCode, now_ms: int) -> None:
+    def _rejected(self, code: ErrorCode, now_ms: int) -> None:
         """Handles an error of JoinGroup or SyncGroup; retries a transient one after a backoff."""
-        if code in OUT:
+        if code in REMOVED_CODES:
             self._fenced(code.name, now_ms)
         elif code in FATAL or not code.retriable:
             self._give_up(code)
         else:
             self._retry_at_ms = now_ms + self._backoff_ms
 
-    def _take(self, data: bytes, now_ms: int) -> None:
+    def _apply_assignment(self, data: bytes, now_ms: int) -> None:
         try:
             self._assignment.assigned = decode_assignment(data)
         except ProtocolError as error:
@@ -381,13 +382,13 @@ class ClassicMember:
         self._state = ClassicMemberState.READY
         self._retry_at_ms = now_ms + self._backoff_ms
 
-    def _heard(self, code: ErrorCode, now_ms: int) -> None:
-        if code is ErrorCode.NONE or self._state not in BEATING:
+    def _on_heartbeat(self, code: ErrorCode, now_ms: int) -> None:
+        if code is ErrorCode.NONE or self._state not in HEARTBEATING:
             return
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
             if self._state is not ClassicMemberState.PREPARING:
                 self.rejoin("the group is rebalancing")
-        elif code in OUT:
+        elif code in REMOVED_CODES:
             self._fenced(code.name, now_ms)
         elif code in FATAL:
             self._give_up(code)
@@ -398,11 +399,6 @@ class ClassicMember:
 
     def overdue(self, now_ms: int) -> Request[Message] | None:
         request = self._leave_request("max.poll.interval.ms was exceeded")
-        logger.warning(
-            "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
-            self._settings.group_id,
-            self._settings.max_poll_interval_ms,
-        )
         self._fenced("max.poll.interval.ms was exceeded", now_ms)
         return request
 
@@ -411,7 +407,7 @@ class ClassicMember:
         self._state, self._open_step, self._in_flight = ClassicMemberState.IDLE, None, False
         self._identity.forget()
         self._assignment = ClassicAssignment(self._settings)
-        self._again, self.fatal = None, None
+        self._rejoin_reason, self.fatal = None, None
         self._retry_at_ms = 0
         return request
 
@@ -427,7 +423,7 @@ class ClassicMember:
     def _fenced(self, reason: str, now_ms: int) -> None:
         """Drops the partitions and joins again after the group removed this member."""
         self._identity.fenced(reason)
-        self._again = None
+        self._rejoin_reason = None
         self._reason = f"joined again after {reason}"
         self._began_ms = now_ms
         self._retry_at_ms = now_ms

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from barnabas.clients.assignors.assignor import Assignment, MemberSubscription
+from barnabas.clients.assignors import Assignment, MemberSubscription
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.errors import ProtocolError
 from barnabas.model.ids import TopicPartition, by_topic

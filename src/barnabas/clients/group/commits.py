@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 REJOIN_SECONDS = 3.0
 """Maximum wait for the end of a rebalance before the last commit."""
-LOOK_SECONDS = 0.01
+JOIN_CHECK_SECONDS = 0.01
 LAST_COMMIT_SECONDS = 5.0
 """Maximum time for the commit before partitions are revoked, retries included."""
 UNKNOWN_TOPIC = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID})
@@ -44,12 +44,12 @@ async def commit_when_joined(
     """
     deadline_s = asyncio.get_running_loop().time() + REJOIN_SECONDS
     while True:
-        under_way = joining()
+        was_joining = joining()
         try:
             await commit()
             return
         except (CommitFailedError, BrokerError):
-            if not (under_way or joining()) or not await _joined(joining, deadline_s):
+            if not (was_joining or joining()) or not await _joined(joining, deadline_s):
                 raise
 
 
@@ -58,7 +58,7 @@ async def _joined(joining: Callable[[], bool], deadline_s: float) -> bool:
     while joining():
         if loop.time() >= deadline_s:
             return False
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(JOIN_CHECK_SECONDS)
     return loop.time() < deadline_s
 
 
@@ -94,11 +94,11 @@ class Commits:
         """Commits and retries transient errors."""
         await self._earlier_commits()
         await self._offsets.commit(offsets, asyncio.get_running_loop().time() + timeout_s)
-        self._tell(offsets)
+        self._notify_interceptors(offsets)
 
     async def commit_once(self, offsets: CommittedPositions) -> None:
         await self._offsets.commit_once(offsets)
-        self._tell(offsets)
+        self._notify_interceptors(offsets)
 
     def begin(self, offsets: CommittedPositions, callback: CommitCallback | None) -> None:
         """Starts one attempt; calls `callback(offsets, error)` at its end. Call it on the loop."""
@@ -169,7 +169,7 @@ class Commits:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    def _tell(self, offsets: CommittedPositions) -> None:
+    def _notify_interceptors(self, offsets: CommittedPositions) -> None:
         for interceptor in self._interceptors:
             interceptor.on_commit(offsets)
 

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack
 
 from barnabas.clients.core.apis.list_offsets import OffsetAndTimestamp
+from barnabas.clients.core.backoff import check_timeout, deadline_of
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import (
     close_at_exit,
@@ -24,6 +25,10 @@ from barnabas.clients.core.exit_hooks import (
 )
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.group.base import (
+    ASSIGNMENT_CHECK_SECONDS,
+    CLOSE_SECONDS,
+    ITERATION_SECONDS,
+    PING_SECONDS,
     ConsumerBase,
     K,
     Offsets,
@@ -31,10 +36,9 @@ from barnabas.clients.group.base import (
     Partitions,
     V,
     chosen_partitions,
-    deadline_of,
 )
 from barnabas.clients.group.core import ConsumerCore
-from barnabas.clients.group.errors import ConcurrentUseError, WakeupError
+from barnabas.clients.group.errors import ConcurrentUseError
 from barnabas.clients.group.fetch_buffer import empty_batch
 from barnabas.clients.group.membership_actions import AssignmentStep, StepKind
 from barnabas.clients.group.process import ProcessOptions, ProcessRun
@@ -85,10 +89,6 @@ class OneThread:
             self._lock.release()
 
 
-CLOSE_SECONDS = 30.0
-ITERATION_SECONDS = 1.0
-PING_SECONDS = 10.0
-LOOK_SECONDS = 0.05
 T = TypeVar("T")
 
 
@@ -387,6 +387,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         with self._one_thread:
             if self._closed or self._thread.inherited:
                 return
+            check_timeout(timeout)
             self._core.end_block()
             try:
                 self._commit_and_revoke(timeout)
@@ -475,7 +476,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
             left = deadline - time.monotonic()
             if left <= 0:
                 raise DeadlineError(f"no assignment within {limit_s:g} s: {pending}")
-            self._event.wait(min(left, LOOK_SECONDS))
+            self._event.wait(min(left, ASSIGNMENT_CHECK_SECONDS))
 
     def _stop_at_exit(self) -> None:
         if self._exiting:
@@ -563,14 +564,6 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
     def _run_callbacks(self) -> None:
         while self._callbacks:
             self._callbacks.pop(0)()
-
-    def _raise_wakeup(self) -> None:
-        if self._woken:
-            self._woken = False
-            raise WakeupError("wakeup() was called")
-
-    def _limit(self, timeout: float | None) -> float:
-        return self._settings.api_timeout_s if timeout is None else timeout
 
 
 async def _make_core(

@@ -150,7 +150,7 @@ class ConsumerCore:
 
     def _wire(self) -> None:
         self.buffer.on_data = self._notify
-        self.client.on_refused = self._notify
+        self.client.on_permanent_error = self._notify
         self.buffer.on_room = self._on_room
         self.fetcher.on_out_of_range = self.keeper.out_of_range
         self.fetcher.on_unvalidated = self.keeper.wake
@@ -260,9 +260,9 @@ class ConsumerCore:
     def raise_failures(self) -> None:
         """Raises the first error that poll() must report when it has no records."""
         topics = self.subscription.topics or {p.topic for p in self.subscription.assigned()}
-        refusal = self.client.refusal(topics)
-        if refusal is not None:
-            raise refusal
+        error = self.client.permanent_error(topics)
+        if error is not None:
+            raise error
         if self.driver is not None and self.driver.member.fatal is not None:
             raise self.driver.member.fatal
         self.buffer.raise_failure()

@@ -80,42 +80,25 @@ class Piece:
         Raises:
             CorruptRecordError: the next batch is corrupt.
         """
-        out = self._from_batch(count)
-        while len(out) < count:
-            try:
-                self._records, self._index = self.decoder.take_batch(), 0
-            except CorruptRecordError:
-                if not out:
-                    raise
-                break
-            if not self._records:
-                break
-            more = self._from_batch(count - len(out))
-            if out:
-                out.extend(more)
-            else:
-                out = more
-        return out
+        out = self._from_batches(count)
+        if len(out) == count:
+            return out
+        try:
+            self._records, self._index = self.decoder.take_batches(count - len(out)), 0
+        except CorruptRecordError:
+            if not out:
+                raise
+            return out
+        more = self._from_batches(count - len(out))
+        return out + more if out else more
 
     def fill(self, count: int) -> None:
         """Decodes batches until at least `count` records are ready, or the piece is used up.
 
         A corrupt batch raises when no records are ready before it.
         """
-        if self._index < len(self._records):
-            return
-        ready: list[Record] = []
-        while len(ready) < count:
-            try:
-                records = self.decoder.take_batch()
-            except CorruptRecordError:
-                if not ready:
-                    raise
-                break
-            if not records:
-                break
-            ready = ready + records if ready else records
-        self._records, self._index = ready, 0
+        if self._index >= len(self._records):
+            self._records, self._index = self.decoder.take_batches(count), 0
 
     def load(self, reader: RecordIterator) -> bool:
         """Passes the decoded records to a reader; returns whether there are any."""
@@ -132,8 +115,8 @@ class Piece:
         count, self._index = index - self._index, index
         return count
 
-    def _from_batch(self, count: int) -> list[Record]:
-        """Returns records of the last decoded batch."""
+    def _from_batches(self, count: int) -> list[Record]:
+        """Returns records of the batches that were decoded last."""
         records, start = self._records, self._index
         if start == 0 and len(records) <= count:
             self._records = []
@@ -141,7 +124,7 @@ class Piece:
         self._index = start + count
         return records[start : start + count]
 
-    def take_rest(self) -> list[Record]:
+    def take_remaining(self) -> list[Record]:
         """Returns the remaining records of a batch that was partly taken."""
         rest, self._records, self._index = self._records[self._index :], [], 0
         return rest
@@ -149,7 +132,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error that poll() raises while the stamp of the partition is unchanged."""
+    """An error for poll(); it is dropped if the stamp of the partition has changed meanwhile."""
 
     state: AssignedPartition
     stamp: int
@@ -270,25 +253,25 @@ class FetchBuffer:
         from barnabas.records.arrow import ArrowRows, from_records, join_batches
 
         rows = ArrowRows()
-        rests: list[Record] = []  # left by poll() of the oldest piece of a partition
+        remaining: list[Record] = []  # left by poll() of the oldest piece of a partition
         size = 0
         while size < ARROW_BATCH_BYTES and rows.count < ARROW_BATCH_ROWS:
             piece = self._next()
             if piece is None:
                 break
-            before = rows.count + len(rests)
-            rests += piece.take_rest()
+            before = rows.count + len(remaining)
+            remaining += piece.take_remaining()
             try:
                 rows.take_from(piece.decoder, ARROW_BATCH_ROWS - rows.count)
             except CorruptRecordError:
-                if not rests:
+                if not remaining:
                     raise
             used_up = piece.decoder.exhausted
-            self._moved(piece, rows.count + len(rests) - before, used_up=used_up)
+            self._moved(piece, rows.count + len(remaining) - before, used_up=used_up)
             size += piece.size
             if not used_up:
                 break
-        batches = [from_records(rests)] if rests else []
+        batches = [from_records(remaining)] if remaining else []
         if rows.count:
             batches.append(rows.build())
         return join_batches(batches)

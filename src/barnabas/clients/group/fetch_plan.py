@@ -22,7 +22,7 @@ from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
 from barnabas.net.fetch_session import FetchSession
 
-HURRIED_WAIT_MS = 20
+SHORT_WAIT_MS = 20
 """Maximum wait of a broker while the buffer of another of its partitions is full."""
 
 
@@ -49,9 +49,9 @@ class FetchLimits:
     backlog_max_bytes: int = 0
     """Bytes of a partition with a backlog, if they are more than `partition_max_bytes`."""
 
-    def options(self, hurried: bool) -> FetchOptions:
-        """Returns the fields of a request; `hurried` shortens the time that the broker waits."""
-        wait_ms = min(self.max_wait_ms, HURRIED_WAIT_MS) if hurried else self.max_wait_ms
+    def options(self, short_wait: bool) -> FetchOptions:
+        """Returns the fields of a request; `short_wait` shortens the time that the broker waits."""
+        wait_ms = min(self.max_wait_ms, SHORT_WAIT_MS) if short_wait else self.max_wait_ms
         return FetchOptions(wait_ms, self.min_bytes, self.max_bytes, self.isolation, self.rack)
 
     def has_backlog(self, fetched_bytes: int, next_offset: int, end_offset: int) -> bool:
@@ -78,11 +78,11 @@ class PartitionLeader(NamedTuple):
 
 @dataclass(slots=True)
 class NodePlan:
-    """The partitions to fetch from one broker; `hurried` if others there have a full buffer."""
+    """The partitions to fetch from one broker; `short_wait` if others there have a full buffer."""
 
     targets: dict[TopicPartition, FetchTarget]
     states: dict[TopicPartition, tuple[AssignedPartition, int]]
-    hurried: bool = False
+    short_wait: bool = False
 
 
 class ConsumerFetchSession(FetchSession[FetchTarget]):
@@ -110,7 +110,7 @@ class FetchPlan:
 
     nodes: dict[int, NodePlan]
     leaderless: list[AssignedPartition]
-    next_look_ms: int
+    next_check_ms: int
     unvalidated: bool = False
     missing_room: int = 0
     """Bytes that must be taken from the buffer before a partition that was left out is fetched."""
@@ -134,7 +134,7 @@ def plan_fetches(
         if state.phase is not Phase.FETCHING or state.paused:
             continue
         if state.retry_at_ms > now_ms:
-            plan.next_look_ms = min(plan.next_look_ms, state.retry_at_ms)
+            plan.next_check_ms = min(plan.next_check_ms, state.retry_at_ms)
             continue
         leader = locate(state.partition)
         if leader is None:
@@ -152,7 +152,7 @@ def plan_fetches(
             node = plan.nodes[node_id] = NodePlan({}, {})
         wanted = backlog_bytes if state.has_backlog else limits.partition_max_bytes
         if excess >= 0 or state.buffered_bytes >= limits.ahead_limit(wanted):
-            node.hurried = True
+            node.short_wait = True
             plan.missing_room = max(excess, 0) + 1
         else:
             node.states[state.partition] = (state, state.stamp)

@@ -16,7 +16,6 @@ from barnabas.clients.core.apis.fetch import (
     close_session_request,
     fetch_request,
     fetched_partitions,
-    next_fetch_offset,
 )
 from barnabas.clients.core.background import Background, run_steps
 from barnabas.clients.core.client import KafkaClient
@@ -36,6 +35,7 @@ from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.net.client import ClientConnection
 from barnabas.net.fetch_session import SESSION_ERRORS
+from barnabas.records._batches_hot import next_fetch_offset
 from barnabas.records.reader import FetchDecoder
 from barnabas.runtime.clock import Clock
 from barnabas.wire.message import Message
@@ -143,9 +143,8 @@ class Fetcher:
         self._metadata_generation = -1
         self._woken = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._pause_s = settings.client.retry_backoff_ms / 1000
-        self._work = Background(self._pause_s, self._woken.set)
-        self._backing_off_ms = settings.client.retry_backoff_ms
+        self._backoff_ms = settings.client.retry_backoff_ms
+        self._work = Background(self._backoff_ms / 1000, self._woken.set)
 
     async def run(self) -> None:
         """Fetch until cancelled."""
@@ -171,7 +170,7 @@ class Fetcher:
             topics = {state.partition.topic for state in plan.leaderless}
             self._work.run("metadata", lambda: self._client.refresh(topics))
             for state in plan.leaderless:
-                self._rest(state)
+                self._back_off(state)
                 if state.partition.topic in self._client.metadata.topics:
                     self._client.note_no_leader(state.partition)
         if plan.unvalidated:
@@ -179,7 +178,7 @@ class Fetcher:
         for node_id, node in plan.nodes.items():
             if not self._work.busy(node_id):
                 self._work.run(node_id, partial(self._fetch, node_id, node))
-        return max(min(plan.next_look_ms - now_ms, IDLE_CHECK_MS), 1)
+        return max(min(plan.next_check_ms - now_ms, IDLE_CHECK_MS), 1)
 
     def _plan(self, now_ms: int) -> FetchPlan:
         if self._metadata_generation != self._client.metadata.generation:
@@ -238,7 +237,7 @@ class Fetcher:
     ) -> "asyncio.Future[Message]":
         """Sends the request of a plan; returns the future of its response."""
         selection = session.select(node.targets)
-        request = fetch_request(selection, self._limits.options(node.hurried))
+        request = fetch_request(selection, self._limits.options(node.short_wait))
         version = selection.version(connection.version_of(FetchRequest))
         timeout_s = self._settings.request_timeout_s + request.max_wait_ms / 1000
         try:
@@ -285,7 +284,7 @@ class Fetcher:
             state.preferred_replica = -1
         self._work.run("metadata", self._client.refresh)
 
-    # -- answers -------------------------------------------------------------------------------
+    # -- responses -----------------------------------------------------------------------------
 
     def _take_in(
         self, node_id: int, node: NodePlan, session: ConsumerFetchSession, response: FetchResponse
@@ -300,14 +299,14 @@ class Fetcher:
             return 0
         buffered = 0
         sizes: dict[AssignedPartition, int] = {}
-        for answer in read_fetch_results(response, self._client.metadata.topic_names):
-            known = node.states.get(answer.partition)
+        for result in read_fetch_results(response, self._client.metadata.topic_names):
+            known = node.states.get(result.partition)
             if known is None or known[0].stamp != known[1]:
                 continue
-            if answer.data.records:
-                sizes[known[0]] = len(answer.data.records)
+            if result.data.records:
+                sizes[known[0]] = len(result.data.records)
                 self._buffer.meters.partition(known[0])
-            if self._apply(known[0], known[1], node, answer):
+            if self._apply(known[0], known[1], node, result):
                 buffered += sizes.get(known[0], 0)
         self._buffer.meters.fetched(sizes)
         return buffered
@@ -321,13 +320,13 @@ class Fetcher:
             case FetchResult.PREFERRED_REPLICA:
                 self._redirect(state, response.data.preferred_read_replica)
             case FetchResult.LEADER_CHANGED:
-                self._look_again(state, response)
+                self._leader_changed(state, response)
             case FetchResult.RETRY:
-                self._rest(state)
+                self._back_off(state)
             case FetchResult.OUT_OF_RANGE:
                 self._out_of_range(state, node.targets[state.partition].offset)
             case FetchResult.FAILED:
-                self._rest(state)
+                self._back_off(state)
                 error = BrokerError(
                     response.code, f"{state.partition}: {response.code.explanation}"
                 )
@@ -347,7 +346,7 @@ class Fetcher:
         start = state.fetch_offset
         following = next_fetch_offset(records, start)
         if following == start:
-            self._rest(state)
+            self._back_off(state)
             error = ProtocolError(f"{state.partition}: no whole batch at offset {start}")
             self._buffer.fail(state, stamp, error)
             return True
@@ -370,14 +369,14 @@ class Fetcher:
         lifetime_ms = self._settings.client.metadata_max_age_ms
         state.preferred_until_ms = self._clock.monotonic_ms() + lifetime_ms
 
-    def _look_again(self, state: AssignedPartition, response: PartitionFetchResult) -> None:
+    def _leader_changed(self, state: AssignedPartition, response: PartitionFetchResult) -> None:
         state.preferred_replica = -1
         leader = response.data.current_leader
         if leader is not None:
             self._client.metadata.move_leader(
                 state.partition, leader.leader_id, leader.leader_epoch
             )
-        self._rest(state)
+        self._back_off(state)
         topics = {state.partition.topic}
         self._work.run("metadata", lambda: self._client.refresh(topics))
 
@@ -387,9 +386,9 @@ class Fetcher:
             state.preferred_replica = -1
         elif state.buffered_bytes or state.phase is not Phase.FETCHING:
             # Buffered records are still valid; the next fetch after them fails again.
-            self._rest(state)
+            self._back_off(state)
         elif state.fetch_offset == offset:
             self.on_out_of_range(state)
 
-    def _rest(self, state: AssignedPartition) -> None:
-        state.retry_at_ms = self._clock.monotonic_ms() + self._backing_off_ms
+    def _back_off(self, state: AssignedPartition) -> None:
+        state.retry_at_ms = self._clock.monotonic_ms() + self._backoff_ms

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from barnabas.clients.group.membership_actions import (
     Action,
     AssignmentStep,
-    Divide,
+    LookUpPartitions,
     Removal,
     Send,
     StepKind,
@@ -36,19 +36,19 @@ NOTHING: TopicPartitionSet = frozenset()
 
 
 class Kip848Assignment:
-    """Owned, target and confirmed partitions of a `Kip848Member`.
+    """Owned, target and reported partitions of a `Kip848Member`.
 
     The broker uses topic ids, the polling thread topic names; `names` is the live mapping of the
     client's metadata. A target with an unknown topic id waits for metadata as a whole.
     """
 
-    __slots__ = ("_names", "_target", "_told", "owned")
+    __slots__ = ("_names", "_reported", "_target", "owned")
 
     def __init__(self, names: Mapping[Uuid, str]) -> None:
         self._names = names
         self.owned: TopicPartitionSet = NOTHING
         self._target: dict[Uuid, list[int]] | None = None
-        self._told: TopicPartitionSet | None = None
+        self._reported: TopicPartitionSet | None = None
 
     # -- target --------------------------------------------------------------------------------
 
@@ -57,16 +57,16 @@ class Kip848Assignment:
         """Whether there is no pending target."""
         return self._target is None
 
-    def aim(self, assignment: Assignment) -> None:
+    def set_target(self, assignment: Assignment) -> None:
         self._target = {
             item.topic_id: list(item.partitions) for item in assignment.topic_partitions
         }
 
     def drop_target(self) -> None:
-        """Forgets the target and the confirmed partitions after the member was removed."""
-        self._target, self._told = None, None
+        """Forgets the target and the reported partitions after the member was removed."""
+        self._target, self._reported = None, None
 
-    def wanted(self) -> TopicPartitionSet | None:
+    def named_target(self) -> TopicPartitionSet | None:
         """Returns the target with topic names; None without one or while a topic id is unknown."""
         if self._target is None or any(topic_id not in self._names for topic_id in self._target):
             return None
@@ -78,12 +78,12 @@ class Kip848Assignment:
 
     def next_step(self) -> AssignmentStep | None:
         """Returns the next step towards the target, None while the target is unknown."""
-        wanted = self.wanted()
-        if wanted is None:
+        target = self.named_target()
+        if target is None:
             return None
-        if self.owned - wanted:
-            return AssignmentStep(StepKind.REVOKE, self.owned - wanted)
-        return AssignmentStep(StepKind.ASSIGN, wanted - self.owned)
+        if self.owned - target:
+            return AssignmentStep(StepKind.REVOKE, self.owned - target)
+        return AssignmentStep(StepKind.ASSIGN, target - self.owned)
 
     def apply_step(self, step: AssignmentStep) -> None:
         """Applies a step that the polling thread has run."""
@@ -94,21 +94,21 @@ class Kip848Assignment:
 
     def try_settle(self) -> bool:
         """Clears the target if it is reached; returns whether it is."""
-        if self.wanted() != self.owned:
+        if self.named_target() != self.owned:
             return False
         self._target = None
         return True
 
-    # -- confirmed partitions -------------------------------------------------------------------
+    # -- reported partitions --------------------------------------------------------------------
 
     @property
-    def untold(self) -> bool:
+    def unreported(self) -> bool:
         """Whether the owned partitions have changed since the last heartbeat."""
-        return self.owned != self._told
+        return self.owned != self._reported
 
-    def tell(self) -> list[TopicPartitions]:
+    def report_owned(self) -> list[TopicPartitions]:
         """Returns the owned partitions by topic id for the next heartbeat."""
-        self._told = self.owned
+        self._reported = self.owned
         ids = {name: topic_id for topic_id, name in self._names.items()}
         by_topic: dict[Uuid, list[int]] = {}
         for topic_partition in sorted(self.owned):
@@ -127,7 +127,7 @@ logger = logging.getLogger(__name__)
 JOIN_EPOCH = 0
 LEAVE_EPOCH = -1
 LEAVE_STATIC_EPOCH = -2
-# Until the first response tells group.consumer.heartbeat.interval.ms; Kafka's default.
+# Until the first response contains group.consumer.heartbeat.interval.ms; Kafka's default.
 FIRST_INTERVAL_MS = 5_000
 FOREVER_MS = 3_600_000
 
@@ -147,7 +147,7 @@ class Kip848MemberState(enum.Enum):
     LOSING = "losing"
 
 
-OUT = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH})
+REMOVED_CODES = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_MEMBER_EPOCH})
 
 
 class Kip848Member:
@@ -233,7 +233,7 @@ class Kip848Member:
         if not self._assignment.settled and self._open_step is None:
             # The target has an unknown topic id: refresh the metadata.
             self._in_flight = True
-            return Divide(self._topics)
+            return LookUpPartitions(self._topics)
         if now_ms < self._heartbeat_at_ms:
             return None
         self._in_flight = True
@@ -281,8 +281,8 @@ class Kip848Member:
                 request.subscribed_topic_names = sorted(self._topics)
             else:
                 request.subscribed_topic_regex = self._pattern
-        if self._full or self._assignment.untold:
-            request.topic_partitions = self._assignment.tell()
+        if self._full or self._assignment.unreported:
+            request.topic_partitions = self._assignment.report_owned()
         return request
 
     # -- steps of the polling thread -----------------------------------------------------------
@@ -326,8 +326,8 @@ class Kip848Member:
         if self._state is not Kip848MemberState.JOINED:
             return
         if code is ErrorCode.NONE:
-            self._heard(response, now_ms)
-        elif code in OUT:
+            self._on_heartbeat(response, now_ms)
+        elif code in REMOVED_CODES:
             self._fenced(code.name, now_ms)
         elif code.retriable:
             self._full = True
@@ -344,7 +344,7 @@ class Kip848Member:
         if not error.retriable:
             self._give_up(error)
 
-    def _heard(self, response: ConsumerGroupHeartbeatResponse, now_ms: int) -> None:
+    def _on_heartbeat(self, response: ConsumerGroupHeartbeatResponse, now_ms: int) -> None:
         self._full = False
         self._epoch = response.member_epoch
         self.removal = None
@@ -352,27 +352,22 @@ class Kip848Member:
         if response.heartbeat_interval_ms > 0:
             self._interval_ms = response.heartbeat_interval_ms
             self._heartbeat_at_ms = min(self._heartbeat_at_ms, now_ms + self._interval_ms)
-        if self._assignment.untold:
+        if self._assignment.unreported:
             self._heartbeat_at_ms = 0
         if response.assignment is not None:
             self._reconciling_from_ms = self._reconciling_from_ms or now_ms
-            self._assignment.aim(response.assignment)
+            self._assignment.set_target(response.assignment)
 
-    def divide(self, counts: Mapping[str, int], now_ms: int) -> None:
+    def on_partition_counts(self, counts: Mapping[str, int], now_ms: int) -> None:
         """Called after a metadata refresh; retries after a backoff if a topic id is unknown."""
         self._in_flight = False
-        if self._assignment.wanted() is None:
+        if self._assignment.named_target() is None:
             self._retry_at_ms = now_ms + self._backoff_ms
 
     # -- leaving -------------------------------------------------------------------------------
 
     def overdue(self, now_ms: int) -> Request[Message] | None:
         request = self._leave_request()
-        logger.warning(
-            "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
-            self._settings.group_id,
-            self._settings.max_poll_interval_ms,
-        )
         self._fenced("max.poll.interval.ms was exceeded", now_ms)
         return request
 

@@ -47,13 +47,16 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Divide:
-    """The member is the leader and needs the partition counts of these topics."""
+class LookUpPartitions:
+    """Requests the partition counts of these topics.
+
+    A classic leader computes the assignment from them; a KIP-848 member needs their topic ids.
+    """
 
     topics: frozenset[str]
 
 
-Action = Send | AssignmentStep | Divide
+Action = Send | AssignmentStep | LookUpPartitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,9 @@ class Membership(Protocol):
         """Handles a failed request; the driver looks up a coordinator that moved."""
         ...
 
-    def divide(self, counts: Mapping[str, int], now_ms: int) -> None: ...
+    def on_partition_counts(self, counts: Mapping[str, int], now_ms: int) -> None:
+        """Handles the result of `LookUpPartitions`."""
+        ...
 
     def step_done(self, step: AssignmentStep, now_ms: int) -> None: ...
 

@@ -10,13 +10,13 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-from barnabas.clients.core.background import Background
+from barnabas.clients.core.background import Background, run_steps
 from barnabas.clients.core.client import COORDINATOR, GROUP, KafkaClient
 from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.clients.group.membership_actions import (
     Action,
     AssignmentStep,
-    Divide,
+    LookUpPartitions,
     Membership,
     Send,
 )
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 # close() must not wait longer for a coordinator that is down: the session expires anyway.
 LEAVE_SECONDS = 5.0
-LOOK_MS = 1000
+CHECK_MS = 1000
 FIRST_HEARTBEAT_WITH_PATTERN = 1
 REQUEST_NAMES: dict[int, str] = {
     ApiKey.JOIN_GROUP: "join",
@@ -97,25 +97,16 @@ class MembershipDriver:
         self._clock = clock
         self._woken = asyncio.Event()
         self._sending: asyncio.Task[None] | None = None
-        self._seen = (-1, -1)
+        self._applied_generations = (-1, -1)
         self._looked_up = -1
-        self._look_again_at_ms = 0
+        self._refresh_at_ms = 0
         self._broker_matches = False
         self._work = Background(settings.client.retry_backoff_ms / 1000, self._woken.set)
-        self._divided: dict[str, int] = {}
+        self._assigned_counts: dict[str, int] = {}
 
     async def run(self) -> None:
         """Runs until cancelled; does nothing before the application has subscribed and polled."""
-        while True:
-            self._woken.clear()
-            self._step(self._clock.monotonic_ms())
-            now_ms = self._clock.monotonic_ms()
-            wait_ms = min(self.member.next_poll_ms(now_ms) - now_ms, LOOK_MS)
-            try:
-                async with asyncio.timeout(max(wait_ms, 1) / 1000):
-                    await self._woken.wait()
-            except TimeoutError:
-                pass
+        await run_steps(self._step, self._woken, self._clock)
 
     def wake(self) -> None:
         self._woken.set()
@@ -134,8 +125,8 @@ class MembershipDriver:
     async def leave(self, reason: str) -> None:
         """Ends the membership and sends the leave request, if one is necessary."""
         self.steps.clear()
-        self._divided = {}
-        self._seen = (-1, -1)
+        self._assigned_counts = {}
+        self._applied_generations = (-1, -1)
         request = self.member.leave(reason)
         await self._stop_sending()
         if request is not None:
@@ -147,13 +138,19 @@ class MembershipDriver:
 
     # -- one round -----------------------------------------------------------------------------
 
-    def _step(self, now_ms: int) -> None:
+    def _step(self, now_ms: int) -> int:
+        """Performs all actions that are due; returns the milliseconds until the next check."""
+        self._drive_member(now_ms)
+        now_ms = self._clock.monotonic_ms()
+        return max(min(self.member.next_poll_ms(now_ms) - now_ms, CHECK_MS), 1)
+
+    def _drive_member(self, now_ms: int) -> None:
         if not self._subscription.uses_group or not self.polls.last_ms:
             return
-        missing = now_ms >= self._look_again_at_ms
+        missing = now_ms >= self._refresh_at_ms
         known = self._looked_up == self._subscription.generation
         if missing or not known or self._client.metadata_is_stale:
-            self._work.run("metadata", self._look_up)
+            self._work.run("metadata", self._refresh_metadata)
         # Without metadata a pattern matches nothing, and the member would join with no topics.
         if self._looked_up < 0:
             return
@@ -170,7 +167,7 @@ class MembershipDriver:
             if action is None:
                 break
             self._act(action)
-        self.meters.rebalance(under_way=not self.member.settled, now_ms=now_ms)
+        self.meters.rebalance(in_progress=not self.member.settled, now_ms=now_ms)
         if self.member.fatal is not None:
             self.on_step()
 
@@ -179,7 +176,7 @@ class MembershipDriver:
             case AssignmentStep():
                 self.steps.append(action)
                 self.on_step()
-            case Send() | Divide():
+            case Send() | LookUpPartitions():
                 loop = asyncio.get_running_loop()
                 self._sending = loop.create_task(self._perform(action))
 
@@ -187,11 +184,16 @@ class MembershipDriver:
         return self.member.group.generation_id >= 0
 
     def _overdue(self, now_ms: int) -> None:
+        logger.warning(
+            "group %s: no poll() within max.poll.interval.ms (%d ms), leaving the group",
+            self._group.group_id,
+            self._group.max_poll_interval_ms,
+        )
         request = self.member.overdue(now_ms)
         if request is not None:
             self._sending = asyncio.get_running_loop().create_task(self._send_leave(request))
 
-    async def _look_up(self) -> None:
+    async def _refresh_metadata(self) -> None:
         """Refreshes the metadata of the subscribed topics."""
         generation = self._subscription.generation
         if self._subscription.kind is SubscriptionKind.PATTERN:
@@ -203,12 +205,12 @@ class MembershipDriver:
         self._looked_up = generation
         for topic in self._subscription.topics:
             self._client.note_topic(topic)
-        self._look_again_at_ms = self._clock.monotonic_ms() + self._missing_pause_ms()
+        self._refresh_at_ms = self._clock.monotonic_ms() + self._missing_pause_ms()
 
     def _missing_pause_ms(self) -> int:
         """Returns the time until the next refresh; short if a subscribed topic is missing."""
         counts = self._counts(self._subscription.topics)
-        return LOOK_MS if 0 in counts.values() else self._settings.client.metadata_max_age_ms
+        return CHECK_MS if 0 in counts.values() else self._settings.client.metadata_max_age_ms
 
     async def _check_pattern_support(self) -> None:
         """Checks whether the coordinator can match the pattern (KIP-848, heartbeat version 1)."""
@@ -220,16 +222,17 @@ class MembershipDriver:
 
     def _follow_metadata(self) -> None:
         """Passes the subscription to the member; starts a rebalance if partition counts changed."""
-        seen = (self._subscription.generation, self._client.metadata.generation)
-        if seen == self._seen or self._looked_up != self._subscription.generation:
+        generations = (self._subscription.generation, self._client.metadata.generation)
+        if generations == self._applied_generations or self._looked_up != generations[0]:
             return
-        self._seen = seen
+        self._applied_generations = generations
         if self._subscription.kind is SubscriptionKind.PATTERN:
             self._subscription.matched(self._matching())
         self.member.subscribe(self._subscription.topics, self._pattern())
-        # Only the leader of a classic group has `_divided`; other members join when it does.
-        if self._divided and self._counts(frozenset(self._divided)) != self._divided:
-            self._divided = {}
+        # Only the leader of a classic group has these counts; other members join when it does.
+        counts = self._assigned_counts
+        if counts and self._counts(frozenset(counts)) != counts:
+            self._assigned_counts = {}
             self.member.rejoin("the partitions of a topic changed")
 
     def _pattern(self) -> str | None:
@@ -249,10 +252,10 @@ class MembershipDriver:
 
     # -- requests ------------------------------------------------------------------------------
 
-    async def _perform(self, action: Send | Divide) -> None:
+    async def _perform(self, action: Send | LookUpPartitions) -> None:
         try:
-            if isinstance(action, Divide):
-                await self._divide(action)
+            if isinstance(action, LookUpPartitions):
+                await self._look_up_partitions(action)
             else:
                 response = await self._send(action)
                 self._check_coordinator(response)
@@ -291,11 +294,11 @@ class MembershipDriver:
             self._client.forget_coordinator(GROUP, self._group.group_id)
             raise BrokerError(code)
 
-    async def _divide(self, action: Divide) -> None:
+    async def _look_up_partitions(self, action: LookUpPartitions) -> None:
         # The leader assigns the topics of all members, which it may not have subscribed to itself.
         await self._client.refresh(action.topics)
-        self._divided = self._counts(action.topics)
-        self.member.divide(self._divided, self._clock.monotonic_ms())
+        self._assigned_counts = self._counts(action.topics)
+        self.member.on_partition_counts(self._assigned_counts, self._clock.monotonic_ms())
 
     def _counts(self, topics: frozenset[str]) -> dict[str, int]:
         found = {topic: self._client.metadata.partition_count(topic) for topic in topics}

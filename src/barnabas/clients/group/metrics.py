@@ -158,12 +158,12 @@ class CoordinatorMeters:
         if name == "heartbeat":
             self._heartbeat_ms = now_ms
 
-    def rebalance(self, *, under_way: bool, now_ms: int) -> None:
+    def rebalance(self, *, in_progress: bool, now_ms: int) -> None:
         """Records whether a rebalance is under way; the end of one counts it."""
         since_ms = self._rebalancing_since_ms
-        if under_way and since_ms is None:
+        if in_progress and since_ms is None:
             self._rebalancing_since_ms = now_ms
-        elif not under_way and since_ms is not None:
+        elif not in_progress and since_ms is not None:
             self._rebalancing_since_ms = None
             self._rebalanced_ms = now_ms
             self.rebalances.record(now_ms - since_ms)

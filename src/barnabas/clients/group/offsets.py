@@ -6,7 +6,7 @@ It does not change positions: `position_keeper` does. `core` decides which offse
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from time import monotonic_ns
-from typing import Any
+from typing import TypeVar
 
 from barnabas.clients.core.apis.committed_offsets import (
     LAST_OFFSET_COMMIT_BY_NAME,
@@ -34,6 +34,7 @@ from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata
 from barnabas.wire.message import Request, ResponseT
 
+T = TypeVar("T")
 MEMBER_IS_OUT = frozenset(
     {
         ErrorCode.UNKNOWN_MEMBER_ID,
@@ -79,7 +80,7 @@ class Offsets:
                 for topic_partition, ts in timestamps.items()
                 if topic_partition not in found
             }
-            by_node = await self._divide(missing, deadline_s)
+            by_node = await self._by_leader(missing, deadline_s)
             responses = await asyncio.gather(
                 *(self.list_offsets(node, part) for node, part in by_node.items())
             )
@@ -104,7 +105,7 @@ class Offsets:
         request = list_offsets_request(ordered, self._settings.fetch_limits.isolation)
         return read_requested_offsets(await self._client.send(node_id, request), queries)
 
-    async def _divide(
+    async def _by_leader(
         self, timestamps: Mapping[TopicPartition, int], deadline_s: float
     ) -> dict[int, dict[TopicPartition, OffsetQuery]]:
         by_node: dict[int, dict[TopicPartition, OffsetQuery]] = {}
@@ -176,7 +177,7 @@ class Offsets:
             GROUP, group_id, request, max_version=last_version
         )
 
-    async def _watching(self, attempt: Callable[[], Awaitable[Any]]) -> Any:
+    async def _watching(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Forgets the coordinator after an error, so that the next attempt looks it up again."""
         try:
             return await attempt()

@@ -85,7 +85,7 @@ class PositionKeeper:
         """Resets a position that the leader does not have, or reports the error to poll()."""
         offset = state.offset
         if self._settings.reset_out_of_range.is_none:
-            self._rest(state)
+            self._back_off(state)
             error = OffsetOutOfRangeError(state.partition, offset)
             self._buffer.fail(state, state.stamp, error)
             return
@@ -109,12 +109,12 @@ class PositionKeeper:
             self._begin(due[Phase.UNPOSITIONED])
         self._start_by_leader(due[Phase.RESETTING], "reset", self._reset)
         self._start_by_leader(due[Phase.VALIDATING], "validate", self._validate)
-        resting = [
+        backing_off = [
             state.retry_at_ms
             for state in self._subscription.states()
             if state.phase is not Phase.FETCHING and state.retry_at_ms > now_ms
         ]
-        return max(min(resting, default=now_ms + CHECK_MS) - now_ms, 1)
+        return max(min(backing_off, default=now_ms + CHECK_MS) - now_ms, 1)
 
     def _keep_metadata_fresh(self) -> None:
         if self._client.metadata_is_stale and self._subscription.assigned():
@@ -136,7 +136,7 @@ class PositionKeeper:
             found = await self.offsets.committed(list(stamped), deadline_s)
         except BarnabasError as error:
             for state, stamp in stamped.values():
-                self._rest(
+                self._back_off(
                     state
                 )  # the partition stays without a position, so the fetch is repeated
                 if not error.retriable:
@@ -156,7 +156,7 @@ class PositionKeeper:
 
     def _without_committed(self, state: AssignedPartition) -> None:
         if self._settings.reset.is_none:
-            self._rest(state)
+            self._back_off(state)
             self._buffer.fail(state, state.stamp, NoOffsetError(state.partition))
             return
         with self._subscription.lock:
@@ -232,7 +232,7 @@ class PositionKeeper:
             }
         except BarnabasError as error:
             responses = dict.fromkeys(stamped, error)
-        missing = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no answer")
+        missing = BrokerError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "no response")
         for topic_partition, (state, stamp) in stamped.items():
             if state.stamp == stamp and state.phase is Phase.VALIDATING:
                 self._apply_epoch(state, responses.get(topic_partition, missing))
@@ -264,7 +264,7 @@ class PositionKeeper:
     def _truncated(self, state: AssignedPartition, divergent: int | None, epoch: int) -> None:
         error = LogTruncationError(state.partition, state.offset, divergent)
         if self._settings.reset_out_of_range.is_none:
-            self._rest(state)
+            self._back_off(state)
             self._buffer.fail(state, state.stamp, error)
             return
         logger.warning("%s", error)
@@ -283,11 +283,11 @@ class PositionKeeper:
     def _look_up(self, state: AssignedPartition) -> None:
         metadata = self._client.metadata
         if state.partition.topic in metadata.topics:
-            self._rest(state)
+            self._back_off(state)
             if metadata.leader_of(state.partition) is None:
                 self._client.note_no_leader(state.partition)
         topics = {state.partition.topic}
         self._work.run("metadata", lambda: self._client.refresh(topics))
 
-    def _rest(self, state: AssignedPartition) -> None:
+    def _back_off(self, state: AssignedPartition) -> None:
         state.retry_at_ms = self._clock.monotonic_ms() + self._backoff_ms

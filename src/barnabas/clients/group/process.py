@@ -159,10 +159,10 @@ def route_by(ordering: str, concurrency: int) -> Route:
         return lambda record: hash((record.topic, record.partition)) % concurrency
     if ordering != "key":
         raise LocalError(f"ordering={ordering!r}: must be 'partition' or 'key'")
-    turns = count()
+    sequence = count()
     # Records without a key need no order, so they are distributed in turn.
     return lambda record: (
-        (next(turns) if record.key is None else hash((record.topic, record.key))) % concurrency
+        (next(sequence) if record.key is None else hash((record.topic, record.key))) % concurrency
     )
 
 
@@ -278,18 +278,20 @@ class _Listener:
         self._inner = inner
 
     def on_partitions_assigned(self, partitions: Sequence[TopicPartition]) -> None:
-        self._tell("on_partitions_assigned", partitions)
+        self._call_listener("on_partitions_assigned", partitions)
 
     def on_partitions_revoked(self, partitions: Sequence[TopicPartition]) -> None:
         self._run.give_up(partitions)
-        self._tell("on_partitions_revoked", partitions)
+        self._call_listener("on_partitions_revoked", partitions)
 
     def on_partitions_lost(self, partitions: Sequence[TopicPartition]) -> None:
         self._run.tracker.forget(partitions)
         name = "on_partitions_lost"
-        self._tell(name if hasattr(self._inner, name) else "on_partitions_revoked", partitions)
+        self._call_listener(
+            name if hasattr(self._inner, name) else "on_partitions_revoked", partitions
+        )
 
-    def _tell(self, name: str, partitions: Sequence[TopicPartition]) -> None:
+    def _call_listener(self, name: str, partitions: Sequence[TopicPartition]) -> None:
         method = getattr(self._inner, name, None)
         if method is not None:
             method(partitions)

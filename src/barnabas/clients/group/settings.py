@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients.assignors import resolve_assignors
-from barnabas.clients.assignors.assignor import Assignor
+from barnabas.clients.assignors import Assignor, resolve_assignors
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.serialization import Conversion, deserializer
 from barnabas.clients.group.fetch_plan import BACKLOG_FACTOR, FetchLimits

@@ -265,12 +265,12 @@ class ClientMetrics:
         self._timer: asyncio.TimerHandle | None = None
 
     def group(self, name: str, **tags: str) -> MetricGroup:
-        """Returns an empty group with these tags, beside `client-id`; it is not listed yet."""
+        """Returns an empty group with these tags, beside `client-id`; `add` makes it readable."""
         pairs = tuple((tag.replace("_", "-"), text) for tag, text in tags.items())
         return MetricGroup(self.windows, name, ((CLIENT_ID, self.client_id), *pairs))
 
     def add(self, source: Source) -> None:
-        """Lists the metrics of a group, or those that a function yields."""
+        """Adds the metrics of a group, or those that a function yields, to `read`."""
         self._sources.append(source)
 
     def read(self, limit: int | None = None) -> Iterator[Metric]:

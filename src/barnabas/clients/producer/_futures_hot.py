@@ -166,14 +166,21 @@ def _metadata_of(batch: object, delta: cython.longlong, timestamp: cython.longlo
     base_offset: cython.longlong = batch.base_offset  # type: ignore[attr-defined]
     append_time: cython.longlong = batch.log_append_time  # type: ignore[attr-defined]
     topic_partition: Any = batch.partition  # type: ignore[attr-defined]
-    fields = (
+    return _new_metadata(
         topic_partition[0],
         topic_partition[1],
         base_offset + delta if base_offset >= 0 else -1,
         append_time if append_time >= 0 else timestamp,
     )
+
+
+@cython.cfunc
+@cython.inline
+def _new_metadata(
+    topic: object, partition: object, offset: cython.longlong, timestamp: cython.longlong
+) -> object:
     # Not RecordMetadata(...): the constructor of a named tuple is a function in Python.
-    return tuple.__new__(RecordMetadata, fields)
+    return tuple.__new__(RecordMetadata, (topic, partition, offset, timestamp))
 
 
 def run_callbacks(batch: Any, callbacks: list) -> None:
@@ -183,6 +190,10 @@ def run_callbacks(batch: Any, callbacks: list) -> None:
     """
     future: SendFuture
     error: Any = batch.error
+    # Read once: to read them for each record took half of the time of a callback.
+    base_offset: cython.longlong = batch.base_offset
+    append_time: cython.longlong = batch.log_append_time
+    topic, number = batch.partition
     for callback in callbacks:
         try:
             if isinstance(callback, tuple):
@@ -194,7 +205,15 @@ def run_callbacks(batch: Any, callbacks: list) -> None:
                 batch.read = True
                 on_delivery(None, error)
             elif future._batch is batch:
-                on_delivery(_metadata_of(batch, future._delta, future._timestamp), None)
+                on_delivery(
+                    _new_metadata(
+                        topic,
+                        number,
+                        base_offset + future._delta if base_offset >= 0 else -1,
+                        append_time if append_time >= 0 else future._timestamp,
+                    ),
+                    None,
+                )
             else:
                 on_delivery(future._metadata(), None)
         except Exception:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from time import time_ns
 from typing import TYPE_CHECKING, Any
 
@@ -17,25 +17,33 @@ try:
 except ImportError:
     from barnabas.model import _cython_shim as cython
 
+from barnabas.model.ids import TopicPartition
+
 if TYPE_CHECKING:
     from barnabas.clients.producer._futures_hot import Delivery, SendFuture
+    from barnabas.model.record_metadata import RecordMetadata
     from barnabas.records._rows_hot import RowEncoder
 
 if cython.compiled:
     from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall
     from cython.cimports.barnabas.clients.producer._futures_hot import delivery_of, future_of
+    from cython.cimports.barnabas.clients.producer._key_hash_hot import hash_bytes, hash_key
     from cython.cimports.barnabas.records._append_hot import RecordAppender
-    from cython.cimports.cpython.bytes import PyBytes_AS_STRING
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 else:
     from barnabas.clients.core._direct_call_hot import DirectCall
     from barnabas.clients.producer._futures_hot import delivery_of, future_of
+    from barnabas.clients.producer._key_hash_hot import hash_key
     from barnabas.records._append_hot import RecordAppender
 
 COMPILED: bool = cython.compiled
 
 BytesLike = bytes | bytearray | memoryview
-Headers = Iterable[tuple[str, BytesLike | str | None]]
+HeaderValue = BytesLike | str | None
+HeaderPairs = Iterable[tuple[str, HeaderValue]]
+Headers = HeaderPairs | Mapping[str, HeaderValue] | None
+"""Headers as the application passes them to `send()`."""
+OnDelivery = Callable[["RecordMetadata | None", Exception | None], Any]
 NO_HEADERS: list[tuple[str, Any]] = []
 """The headers of records without any; never changed."""
 UNLIMITED = 2**62
@@ -66,56 +74,6 @@ def as_bytes(data: object, field: str) -> bytes | None:
         return bytes(data)
     wanted = f"encode it, or set {field}.serializer"
     raise TypeError(f"the {field} is {type(data).__name__}, not bytes or str: {wanted}")
-
-
-def murmur2(data: bytes) -> int:
-    """Returns Kafka's hash of a key, as an unsigned 32-bit number (seed 0x9747b28c)."""
-    return _hash_key(data)
-
-
-@cython.cfunc
-@cython.inline
-def _hash_key(key: bytes) -> cython.uint:
-    if cython.compiled:
-        return _murmur2(cython.cast(cython.p_uchar, PyBytes_AS_STRING(key)), len(key))
-    return _murmur2(key, len(key))
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def _murmur2(data: cython.p_uchar, length: cython.Py_ssize_t) -> cython.uint:
-    mixer: cython.ulonglong = 0x5BD1E995
-    mask: cython.ulonglong = 0xFFFFFFFF
-    # A typed variable: as a Python integer it would make the hash six times slower.
-    seed: cython.ulonglong = 0x9747B28C
-    value: cython.ulonglong = (seed ^ cython.cast(cython.ulonglong, length)) & mask
-    word: cython.ulonglong
-    index: cython.Py_ssize_t = 0
-    whole: cython.Py_ssize_t = length - length % 4
-    while index < whole:
-        word = (
-            data[index]
-            | (cython.cast(cython.ulonglong, data[index + 1]) << 8)
-            | (cython.cast(cython.ulonglong, data[index + 2]) << 16)
-            | (cython.cast(cython.ulonglong, data[index + 3]) << 24)
-        )
-        word = (word * mixer) & mask
-        word ^= word >> 24
-        word = (word * mixer) & mask
-        value = ((value * mixer) & mask) ^ word
-        index += 4
-    rest: cython.Py_ssize_t = length - whole
-    if rest == 3:
-        value ^= cython.cast(cython.ulonglong, data[whole + 2]) << 16
-    if rest >= 2:
-        value ^= cython.cast(cython.ulonglong, data[whole + 1]) << 8
-    if rest >= 1:
-        value ^= data[whole]
-        value = (value * mixer) & mask
-    value ^= value >> 13
-    value = (value * mixer) & mask
-    value ^= value >> 15
-    return value
 
 
 @cython.final
@@ -209,7 +167,7 @@ class TopicAppender:
     def _partition_for(self, key: bytes | None) -> cython.Py_ssize_t:
         if key is None or not self._hash_keys:
             return self._sticky
-        return (_hash_key(key) & 0x7FFFFFFF) % self._count
+        return (hash_key(key) & 0x7FFFFFFF) % self._count
 
     def open(self, batch: Any, limit: int) -> None:
         """Makes this the open batch of its partition, for up to `limit` bytes."""
@@ -242,11 +200,48 @@ class TopicAppender:
         """Returns the open batch of a partition, or None."""
         return self._batches[partition]
 
+    # Without C types for the application's arguments: the general path explains wrong ones.
+    def new_place(
+        self,
+        topic: object,
+        key: bytes | None,
+        partition: object,
+        size: cython.Py_ssize_t,
+        sticky_limit: cython.Py_ssize_t,
+    ) -> TopicPartition | None:
+        """Returns the partition of a record that needs a new batch.
+
+        None if the partition has an open batch, if it does not exist, and if the chooser has to
+        choose another sticky one because this one has received `sticky_limit` bytes.
+        """
+        place: cython.Py_ssize_t
+        if type(partition) is int:
+            place = partition
+            if place < 0 or place >= self._count:
+                return None
+        elif partition is not None:
+            return None
+        else:
+            place = self._partition_for(key)
+            if (key is None or not self._hash_keys) and not self._may_stick(size, sticky_limit):
+                return None
+        if self._batches[place] is not None:
+            return None
+        # Not TopicPartition(...): the constructor of a named tuple is a function in Python.
+        return tuple.__new__(TopicPartition, (topic, place))
+
+    @cython.cfunc
+    def _may_stick(self, size: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.bint:
+        """Whether the sticky partition has a leader and takes a record of this size."""
+        if self._available and self._sticky not in self._available:
+            return False
+        return self._sticky_bytes <= 0 or self._sticky_bytes + size <= limit
+
     def try_send(
         self,
         key: BytesLike | str | None,
         value: BytesLike | str | None,
-        headers: Headers,
+        headers: HeaderPairs,
         partition: int | None,
         timestamp_ms: int | None,
     ) -> SendFuture | None:
@@ -260,7 +255,7 @@ class TopicAppender:
         self,
         key: BytesLike | str | None,
         value: BytesLike | str | None,
-        headers: Headers,
+        headers: HeaderPairs,
         partition: int | None,
         timestamp_ms: int | None,
         loop: asyncio.AbstractEventLoop,
@@ -323,9 +318,9 @@ class TopicAppender:
         for row in range(count):
             if cython.compiled:
                 key = cython.cast(cython.p_uchar, cython.address(keys[0])) + bounds[row]
-                value = _murmur2(key, bounds[row + 1] - bounds[row])
+                value = hash_bytes(key, bounds[row + 1] - bounds[row])
             else:
-                value = _hash_key(bytes(keys[bounds[row] : bounds[row + 1]]))
+                value = hash_key(bytes(keys[bounds[row] : bounds[row + 1]]))
             places[row] = (value & 0x7FFFFFFF) % self._count
         return found
 
@@ -381,6 +376,92 @@ class TopicAppender:
 
 
 @cython.cclass
+class BlockingSender:
+    """Base class of the blocking producer: `send()` of a record that fits into an open batch."""
+
+    _open_topics: dict
+    _state: Any
+
+    def _enable_sends(self, topics: dict[str, TopicAppender], state: Any) -> None:
+        """Must be called before `send`.
+
+        `state.direct` is whether records may be appended without further checks.
+        """
+        self._open_topics = topics
+        self._state = state
+
+    # Without C types: arguments of a wrong type get the errors of `producer._send()`.
+    @cython.annotation_typing(False)
+    def send(  # noqa: PLR0913 - a record has this many fields
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Headers = (),
+        partition: int | None = None,
+        timestamp: int | None = None,
+        on_delivery: OnDelivery | None = None,
+    ) -> SendFuture:
+        """Appends a record to a batch and returns its future.
+
+        Args:
+            topic: The topic; a new one is created if the brokers allow it.
+            value: Bytes, text (stored as UTF-8), None, or an object for value.serializer.
+            key: As `value`, for key.serializer. Records with the same key use one partition.
+            headers: Pairs of a name and bytes or text (stored as UTF-8), or a mapping.
+            partition: The partition; by default the partitioner chooses it.
+            timestamp: Milliseconds since 1970; by default the current time.
+            on_delivery: Called as `on_delivery(metadata, error)` when the record is stored or has
+                failed; one of the arguments is None. It runs on the producer's thread: keep it
+                short.
+
+        Raises:
+            TypeError: An argument has a wrong type; the message names it.
+            SerializationError: A serializer raised.
+            ClosedError: The producer is closed.
+            LocalError: No transaction is open, or the open one has failed.
+
+        A record that cannot be delivered fails the future and `on_delivery`.
+
+        >>> future = producer.send("orders", "paid", key="customer 7")  # doctest: +SKIP
+        >>> future.result(timeout=10).offset  # doctest: +SKIP
+        0
+        """
+        future: Any = self._append_to_open(topic, value, key, headers, partition, timestamp)
+        if future is None:
+            producer: Any = self
+            future = producer._send(topic, value, key, headers, partition, timestamp)
+        if on_delivery is not None:
+            future.notify(on_delivery)
+        return future
+
+    @cython.cfunc
+    def _append_to_open(
+        self,
+        topic: object,
+        value: object,
+        key: object,
+        headers: object,
+        partition: object,
+        timestamp: object,
+    ) -> Any:
+        """Returns the future of a record that fits into the open batch of its partition."""
+        if timestamp is not None or not self._state.direct:
+            return None
+        if not headers:
+            headers = NO_HEADERS
+        elif not isinstance(headers, (list, tuple)):
+            return None
+        try:
+            appender: TopicAppender | None = self._open_topics.get(topic)
+            if appender is None:
+                return None
+            return appender._append(key, value, headers, partition, None, None)
+        except (TypeError, ValueError, AttributeError):
+            return None  # `producer._send()` raises the error again and names the wrong argument.
+
+
+@cython.cclass
 class DirectSender:
     """Base class of the asyncio producer: `send()` of a record that needs no coroutine."""
 
@@ -406,10 +487,10 @@ class DirectSender:
         topic: str,
         value: Any = None,
         key: Any = None,
-        headers: Any = (),
+        headers: Headers = (),
         partition: int | None = None,
         timestamp: int | None = None,
-        on_delivery: Callable[[Any, Any], Any] | None = None,
+        on_delivery: OnDelivery | None = None,
     ) -> Coroutine[Any, Any, Delivery]:
         """Appends a record to a batch and returns the future of its delivery.
 

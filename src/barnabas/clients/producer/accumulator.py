@@ -66,13 +66,9 @@ class BufferMemory:
 
     def __init__(self, total_bytes: int) -> None:
         self.total_bytes = total_bytes
-        self._available = total_bytes
+        self.available = total_bytes
         self._lock = threading.Lock()
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
-
-    @property
-    def available(self) -> int:
-        return self._available
 
     @property
     def waiting_count(self) -> int:
@@ -82,9 +78,9 @@ class BufferMemory:
     def try_reserve(self, size: int) -> bool:
         """Reserves `size` bytes if they are available and no other caller waits."""
         with self._lock:
-            if self._waiting or size > self._available:
+            if self._waiting or size > self.available:
                 return False
-            self._available -= size
+            self.available -= size
             return True
 
     def reserve_later(self, size: int, granted: Callable[[], None]) -> None:
@@ -102,7 +98,7 @@ class BufferMemory:
 
     def release(self, size: int) -> None:
         with self._lock:
-            self._available += size
+            self.available += size
             if not self._waiting:
                 return
         self._serve()
@@ -110,9 +106,9 @@ class BufferMemory:
     def _serve(self) -> None:
         served: list[Callable[[], None]] = []
         with self._lock:
-            while self._waiting and self._waiting[0][0] <= self._available:
+            while self._waiting and self._waiting[0][0] <= self.available:
                 size, granted = self._waiting.popleft()
-                self._available -= size
+                self.available -= size
                 served.append(granted)
         for granted in served:
             granted()
@@ -127,7 +123,8 @@ class Accumulator:
 
     def __init__(self, settings: ProducerSettings, clock: Clock, driver: Driver) -> None:
         self.memory = BufferMemory(settings.buffer_memory)
-        keep_freed_memory(settings.buffer_memory // 2)
+        # Twice: a batch that is enlarged exists twice for a moment.
+        keep_freed_memory(2 * settings.buffer_memory)
         self.meters = ProducerMeters(clock, debug=settings.metrics.debug)
         self._settings = settings
         self._clock = clock
@@ -179,7 +176,9 @@ class Accumulator:
         partition was enlarged: it will be enlarged too, which copies its records. The responses
         wake the sender, so a batch of batch.size bytes does not wait until it is full.
         """
-        size = self.batch_bytes(record_size)
+        size = self._settings.batch_size
+        if HEADER_SIZE + record_size > size or size > self.memory.total_bytes:
+            size = self.batch_bytes(record_size)
         expected = self._enlarged.get(topic_partition, 0)
         if expected > size and self._incomplete and self.memory.try_reserve(expected):
             return expected
@@ -276,6 +275,17 @@ class Accumulator:
         with self._lock:
             return [queue[0] for queue in self._queues.values()]
 
+    def only_batch(self) -> ProducerBatch | None:
+        """Returns the only queued batch if it is new and ready; None in every other case."""
+        with self._lock:
+            if len(self._queues) != 1:
+                return None
+            (queue,) = self._queues.values()
+            batch = queue[0]
+            if len(queue) > 1 or batch.attempts or batch.payload is not None:
+                return None
+            return batch if batch.urgent or not batch.lingers else None
+
     def oldest(self, topic_partition: TopicPartition) -> ProducerBatch | None:
         """Returns the oldest queued batch of a partition, or None."""
         queue = self._queues.get(topic_partition)
@@ -305,7 +315,10 @@ class Accumulator:
             batch = queue.popleft()
             if not queue:
                 del self._queues[topic_partition]
-            self._note_size(batch)
+            if batch.reserved_bytes > self._settings.batch_size:
+                self._note_size(batch)
+            else:
+                self._enlarged.pop(topic_partition, None)
             # Under the lock: a thread could otherwise open the next batch between the check and
             # the close, which would then close that one before it has its first record.
             topic = self.topics[topic_partition.topic]
@@ -316,7 +329,7 @@ class Accumulator:
     def _note_size(self, batch: ProducerBatch) -> None:
         """Stores the size of an enlarged batch for the next one, unless it was not filled."""
         size = batch.reserved_bytes
-        if self._settings.batch_size < size <= 2 * batch.appender.size:
+        if size <= 2 * batch.appender.size:
             self._enlarged[batch.partition] = min(size, self._settings.max_batch_size)
         else:
             self._enlarged.pop(batch.partition, None)

@@ -10,9 +10,11 @@ import asyncio
 import threading
 from collections import deque
 from time import monotonic, monotonic_ns
+from typing import Any
 
 from barnabas.clients.producer._futures_hot import SendFuture
-from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer._send_hot import NO_HEADERS, TopicAppender, as_bytes
+from barnabas.clients.producer.accumulator import RECORD_OVERHEAD
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import RecordMaker, SentRecord, is_delivery_failure
@@ -57,6 +59,33 @@ class RecordAppends:
         if not self._accumulator.memory.try_reserve(size):
             self._block_for_memory(size)
         return self._append(record, appender, topic_partition, size)
+
+    def try_open(
+        self,
+        appender: TopicAppender,
+        topic: str,
+        key: Any,
+        value: Any,
+        partition: int | None,
+        timestamp: int | None,
+    ) -> SendFuture | None:
+        """Opens a batch with a record that has no headers and needs no conversion or waiting.
+
+        Returns None, without effect, for every other record; `append` then takes it.
+        """
+        if self._core.is_loop_thread():
+            return None
+        key, value = as_bytes(key, "key"), as_bytes(value, "value")
+        size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+        settings = self._core.settings
+        topic_partition = appender.new_place(topic, key, partition, size, settings.batch_size)
+        if topic_partition is None or size > settings.max_request_size:
+            return None
+        reserved = self._accumulator.try_reserve(topic_partition, size)
+        if not reserved:
+            return None
+        record = (key, value, NO_HEADERS, timestamp)
+        return self._accumulator.append_to_new(appender, topic_partition, record, reserved)
 
     async def append_async(self, record: SentRecord) -> SendFuture:
         """Appends a record; waits for up to max.block.ms."""

@@ -147,8 +147,10 @@ class ProducerBatch:
             self.error = error
             self.done = True
             callbacks, self.callbacks = self.callbacks, []
-        self._announce()
-        run_callbacks(self, callbacks)
+        for listener in self._listeners:
+            listener()
+        if callbacks:
+            run_callbacks(self, callbacks)
 
     def split_into(self, parts: "list[tuple[int, ProducerBatch]]") -> None:
         """Marks the batch as split. `parts` are pairs of first record index and batch."""
@@ -158,7 +160,8 @@ class ProducerBatch:
             callbacks, self.callbacks = self.callbacks, []
         for callback in callbacks:
             run_callback(callback)
-        self._announce()
+        for listener in self._listeners:
+            listener()
 
     def notify(self, listener: Callable[[], None]) -> None:
         """Calls `listener()` when the batch is completed or split; immediately if it already is."""
@@ -167,10 +170,6 @@ class ProducerBatch:
                 self._listeners.append(listener)
                 return
         listener()
-
-    def _announce(self) -> None:
-        for listener in self._listeners:
-            listener()
 
     def part_of(self, delta: int) -> "tuple[ProducerBatch, int]":
         """Returns the part that has a record of this split batch, and the record's index there."""
@@ -212,14 +211,20 @@ def run_callback(callback: BatchCallback) -> None:
     run_callbacks(batch, [callback])
 
 
-def build(batch: ProducerBatch, builder: BatchBuilder) -> None:
-    """Encodes the records into `payload`; sets `count` and `unpacked_bytes`."""
-    builder.appender = batch.appender
+def close(batch: ProducerBatch) -> None:
+    """Ends the appends; sets `count` and `unpacked_bytes`."""
+    appender = batch.appender
     # First: a thread that encodes headers may still be about to append, and its record would be
     # in the payload but not in the count.
-    batch.appender.close()
-    batch.count = batch.appender.count
-    batch.unpacked_bytes = batch.appender.size
+    appender.close()
+    batch.count = appender.count
+    batch.unpacked_bytes = appender.size
+
+
+def build(batch: ProducerBatch, builder: BatchBuilder) -> None:
+    """Closes the batch and encodes the records into `payload`."""
+    close(batch)
+    builder.appender = batch.appender
     batch.payload = builder.build_unsealed()
 
 
@@ -234,6 +239,14 @@ def seal(batch: ProducerBatch) -> None:
         batch.base_sequence,
     )
     write_crc(batch.payload, 0, len(batch.payload))
+
+
+def build_sealed(batch: ProducerBatch) -> bytearray:
+    """Encodes a batch that is neither compressed nor part of a transaction, with its sequence."""
+    appender = batch.appender
+    payload = appender.take_sealed(batch.producer_id, batch.producer_epoch, batch.base_sequence)
+    batch.payload = payload
+    return payload
 
 
 def split(batch: ProducerBatch, builder: BatchBuilder, driver: Driver) -> list[ProducerBatch]:

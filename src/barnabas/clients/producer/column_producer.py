@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from barnabas.clients.producer._futures_hot import SendFuture
-from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer._send_hot import Headers, TopicAppender
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.producer import CLOSE_SECONDS, Producer
-from barnabas.clients.producer.records import Headers
 from barnabas.model.errors import LocalError
 from barnabas.model.ids import TopicPartition
 from barnabas.model.records import GroupMetadata, OffsetAndMetadata

@@ -84,6 +84,16 @@ class ProducerIdentity:
         kept = state.newest[1:]
         return all(batch.base_sequence in kept for batch in state.in_flight)
 
+    def is_idle(self, topic_partition: TopicPartition) -> bool:
+        """Whether the partition has sequences of the current epoch and no batch in flight."""
+        state = self._partitions.get(topic_partition)
+        return (
+            state is not None
+            and not state.in_flight
+            and state.producer_epoch == self.producer_epoch
+            and state.producer_id == self.producer_id
+        )
+
     def sending(self, batch: ProducerBatch) -> None:
         """Assigns a sequence, unless the batch has one, and marks it as in flight.
 
@@ -91,10 +101,12 @@ class ProducerIdentity:
         none with a sequence of the old epoch is left.
         """
         state = self._partitions.get(batch.partition)
-        if state is None or self._may_begin_epoch(state, batch):
+        if state is None or (self._stale(state) and self._may_begin_epoch(state, batch)):
             state = PartitionSequences(self.producer_id, self.producer_epoch)
             self._partitions[batch.partition] = state
-        if self.idempotent and not self._numbered(batch, state):
+        # The first comparison alone decides for a new batch.
+        new = batch.base_sequence == NO_SEQUENCE or not self._numbered(batch, state)
+        if self.idempotent and new:
             batch.producer_id = state.producer_id
             batch.producer_epoch = state.producer_epoch
             batch.base_sequence = state.next_sequence
@@ -131,7 +143,11 @@ class ProducerIdentity:
     def stored(self, batch: ProducerBatch) -> None:
         """Notes that the broker stored the batch, so more batches may be in flight."""
         state = self._partitions.get(batch.partition)
-        if state is not None and state.producer_epoch == batch.producer_epoch:
+        if state is None:
+            return
+        if batch in state.in_flight:
+            state.in_flight.remove(batch)
+        if state.producer_epoch == batch.producer_epoch:
             state.acknowledged = True
             if not self._precedes(batch, state):
                 state.last_stored = batch.base_sequence
@@ -196,7 +212,8 @@ class ProducerIdentity:
         return True
 
     def _may_begin_epoch(self, state: PartitionSequences, batch: ProducerBatch) -> bool:
-        return self._stale(state) and not state.in_flight and not self._numbered(batch, state)
+        """Whether no batch of the old epoch is left, neither in flight nor this one."""
+        return not state.in_flight and not self._numbered(batch, state)
 
     def _stale(self, state: PartitionSequences) -> bool:
         mine = (self.producer_id, self.producer_epoch)

@@ -1,8 +1,9 @@
 """The blocking producer: `send()` appends in the calling thread, a loop thread sends batches."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
+from barnabas.clients.core.backoff import check_timeout
 from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import (
     close_at_exit,
@@ -12,12 +13,10 @@ from barnabas.clients.core.exit_hooks import (
 )
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.producer._futures_hot import SendFuture
-from barnabas.clients.producer._send_hot import NO_HEADERS
+from barnabas.clients.producer._send_hot import NO_HEADERS, BlockingSender, Headers, OnDelivery
 from barnabas.clients.producer.appends import RecordAppends
 from barnabas.clients.producer.core import ProducerCore
 from barnabas.clients.producer.records import (
-    Headers,
-    OnDelivery,
     RecordMaker,
     SentRecord,
     as_headers,
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 CLOSE_SECONDS = 30.0
 
 
-class Producer(ClosesOnExit):
+class Producer(BlockingSender, ClosesOnExit):
     """Sends records to topics.
 
     >>> with Producer({"bootstrap.servers": "localhost:9092"}) as producer:    # doctest: +SKIP
@@ -68,63 +67,23 @@ class Producer(ClosesOnExit):
         self._core = self._thread.call(_make_core(settings, self._thread))
         self._records = RecordMaker(settings, self._core.chooser)
         self._appends = RecordAppends(self._core, self._records)
-        self._topics = self._core.accumulator.topics
+        self._enable_sends(self._core.accumulator.topics, self._core)
         self._closed = False
         self._exiting = False
         close_at_exit(self)
 
-    def send(  # noqa: PLR0913 - a record has this many fields
-        self,
-        topic: str,
-        value: Any = None,
-        key: Any = None,
-        headers: Headers = (),
-        partition: int | None = None,
-        timestamp: int | None = None,
-        on_delivery: OnDelivery | None = None,
-    ) -> SendFuture:
-        """Appends a record to a batch and returns its future.
-
-        Args:
-            value: Bytes, text (stored as UTF-8), None, or an object for value.serializer.
-            key: As `value`, for key.serializer. Records with the same key use one partition.
-            headers: Pairs of a name and bytes or text (stored as UTF-8), or a mapping.
-            partition: The partition; by default the partitioner chooses it.
-            timestamp: Milliseconds since 1970; by default the current time.
-            on_delivery: Called as `on_delivery(metadata, error)` when the record is stored or has
-                failed; one of the arguments is None. It runs on the producer's thread: keep it
-                short.
-
-        Raises:
-            TypeError: An argument has a wrong type; the message names it.
-            SerializationError: A serializer raised.
-            ClosedError: The producer is closed.
-            LocalError: No transaction is open, or the open one has failed.
-
-        A record that cannot be delivered fails the future and `on_delivery`.
-
-        >>> future = producer.send("orders", "paid", key="customer 7")  # doctest: +SKIP
-        >>> future.result(timeout=10).offset  # doctest: +SKIP
-        0
-        """
-        appender = self._topics.get(topic)
-        future = None
-        try:
-            pairs: Iterable[tuple[str, Any]] = NO_HEADERS
-            if headers:  # the compiled code takes a list as it is
-                pairs = headers if isinstance(headers, (list, tuple)) else as_headers(headers)
-            if timestamp is not None:
-                timestamp = as_timestamp(timestamp)
-            if appender is not None and self._core.direct:
-                future = appender.try_send(key, value, pairs, partition, timestamp)
-            if future is None:
-                future = self._send_slowly(topic, value, key, pairs, (partition, timestamp))
-        except (TypeError, ValueError, AttributeError):
-            explain_mistake(topic, headers)
-            raise
-        if on_delivery is not None:
-            future.notify(on_delivery)
-        return future
+    if TYPE_CHECKING:
+        # The types of the compiled method, which a type checker does not see.
+        def send(  # noqa: PLR0913 - a record has this many fields
+            self,
+            topic: str,
+            value: Any = None,
+            key: Any = None,
+            headers: Headers = (),
+            partition: int | None = None,
+            timestamp: int | None = None,
+            on_delivery: OnDelivery | None = None,
+        ) -> SendFuture: ...
 
     def __repr__(self) -> str:
         return self._settings.client.describe("Producer")
@@ -140,6 +99,7 @@ class Producer(ClosesOnExit):
         Raises:
             DeadlineError: Records have no response after `timeout` seconds.
         """
+        check_timeout(timeout)
         self._thread.call(self._core.flush(timeout))
 
     def close(self, timeout: float | None = CLOSE_SECONDS) -> None:
@@ -154,6 +114,7 @@ class Producer(ClosesOnExit):
         if self._closed or self._thread.inherited:
             return
         self._thread.check_caller()
+        check_timeout(timeout)
         self._refuse_sends()
         try:
             self._thread.call(self._core.close(timeout))
@@ -277,6 +238,35 @@ class Producer(ClosesOnExit):
         closed(self)
         self._closed = True
         self._core.direct = False
+
+    def _send(
+        self,
+        topic: str,
+        value: Any,
+        key: Any,
+        headers: Headers,
+        partition: int | None,
+        timestamp: int | None,
+    ) -> SendFuture:
+        """Sends a record that does not fit into an open batch, or explains why that failed."""
+        future = None
+        try:
+            pairs = as_headers(headers) if headers else NO_HEADERS
+            if timestamp is not None:
+                timestamp = as_timestamp(timestamp)
+            appender = self._core.accumulator.topics.get(topic)
+            if appender is not None and self._core.direct:
+                future = appender.try_send(key, value, pairs, partition, timestamp)
+                if future is None and pairs is NO_HEADERS:
+                    future = self._appends.try_open(
+                        appender, topic, key, value, partition, timestamp
+                    )
+            if future is None:
+                future = self._send_slowly(topic, value, key, pairs, (partition, timestamp))
+        except (TypeError, ValueError, AttributeError):
+            explain_mistake(topic, headers)
+            raise
+        return future
 
     def _send_slowly(
         self,

@@ -7,14 +7,14 @@ producer. A record that is used correctly and cannot be delivered fails its futu
 
 import logging
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from barnabas.clients.core.serialization import Conversion, SerializationError
 from barnabas.clients.producer._futures_hot import SendFuture
-from barnabas.clients.producer._send_hot import TopicAppender, as_bytes
+from barnabas.clients.producer._send_hot import Headers, TopicAppender, as_bytes
 from barnabas.clients.producer.accumulator import check_size, record_bytes
 from barnabas.clients.producer.custom_partitioner import Cluster
 from barnabas.clients.producer.partitioners import (
@@ -29,11 +29,6 @@ from barnabas.model.record_metadata import RecordMetadata
 from barnabas.security.mechanism import AuthenticationError
 
 logger = logging.getLogger(__name__)
-
-
-HeaderValue = bytes | bytearray | memoryview | str | None
-Headers = Iterable[tuple[str, HeaderValue]] | Mapping[str, HeaderValue] | None
-OnDelivery = Callable[[RecordMetadata | None, Exception | None], Any]
 
 
 def as_timestamp(value: object) -> int:

@@ -1,7 +1,8 @@
 """Builds Produce requests: the version, and topic names or ids.
 
 Two requests with one batch of the same partition differ only in the batch. The encoded bytes around
-it are cached as a template, which shortens a synchronous send.
+it are cached as a template, which shortens a synchronous send. A `SingleRoute` is the template with
+the connection to the leader: with it a batch is sent without a message object.
 """
 
 import struct
@@ -11,8 +12,10 @@ from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.settings import ProducerSettings
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.model.records import Codec
 from barnabas.net.client import ClientConnection
 from barnabas.records.batch import HEADER_SIZE
+from barnabas.wire._produce_hot import FIRST_VERSION, LAST_VERSION, SingleBatchForm
 from barnabas.wire.message import Message
 from barnabas.wire.messages.produce import (
     PartitionProduceData,
@@ -34,6 +37,16 @@ class RequestTemplate(NamedTuple):
     version: int
     head: bytearray
     tail: bytes
+
+
+class SingleRoute(NamedTuple):
+    """The connection to a partition's leader, and the form of requests with one batch for it."""
+
+    generation: int
+    """The generation of the metadata with this leader."""
+    node_id: int
+    connection: ClientConnection
+    form: SingleBatchForm
 
 
 class SingleBatchRequest(Message):
@@ -58,6 +71,31 @@ class ProduceRequests:
         self._settings = settings
         self._metadata = metadata
         self._templates: dict[TopicPartition, RequestTemplate] = {}
+        self._routes: dict[TopicPartition, SingleRoute] = {}
+        # Other batches and requests have steps that a route leaves out.
+        plain = settings.acks != 0 and settings.codec is Codec.NONE
+        self._has_routes = plain and settings.transactional_id is None
+
+    def route(self, topic_partition: TopicPartition) -> SingleRoute | None:
+        """Returns the route of a partition's last request with one batch, if it is still valid."""
+        route = self._routes.get(topic_partition)
+        if route is None or route.generation != self._metadata.generation:
+            return None
+        return route if route.connection.ready else None
+
+    def add_route(self, topic_partition: TopicPartition, node_id: int) -> None:
+        """Adds a route by the template of the partition's last request."""
+        template = self._templates.get(topic_partition)
+        known = self._routes.get(topic_partition)
+        if template is None or not self._has_routes:
+            return
+        wanted = (self._metadata.generation, node_id, template.connection)
+        if known is not None and known[:3] == wanted:
+            return
+        if FIRST_VERSION <= template.version <= LAST_VERSION:
+            head, tail = bytes(template.head), template.tail
+            form = template.connection.single_form(template.version, head, tail)
+            self._routes[topic_partition] = SingleRoute(*wanted, form)
 
     def make(
         self, batches: list[ProducerBatch], connection: ClientConnection, last_version: int | None

@@ -14,7 +14,7 @@ from barnabas.clients.core.background import Background
 from barnabas.clients.core.client import KafkaClient
 from barnabas.clients.core.cluster_metadata import Node
 from barnabas.clients.producer.accumulator import Accumulator
-from barnabas.clients.producer.batch import ProducerBatch, build, seal
+from barnabas.clients.producer.batch import ProducerBatch, build, build_sealed, close, seal
 from barnabas.clients.producer.batch_results import LEADER_MOVED, BatchResults, SendGate
 from barnabas.clients.producer.identity import ProducerIdentity
 from barnabas.clients.producer.requests import ProduceRequests
@@ -28,6 +28,7 @@ from barnabas.net.client import ClientConnection
 from barnabas.runtime.clock import Clock
 from barnabas.runtime.lazy_timer import LazyTimer
 from barnabas.security.mechanism import AuthenticationError
+from barnabas.wire._produce_hot import AppendedBatch
 from barnabas.wire.message import Message
 from barnabas.wire.messages.init_producer_id import (
     InitProducerIdRequest,
@@ -166,7 +167,7 @@ class Sender:
         if not has_id and self.gate is None:
             self._background.run(PRODUCER_ID, self._fetch_producer_id)
         by_node: dict[int, list[TopicPartition]] = {}
-        for batch in self._accumulator.waiting():
+        for batch in () if has_id and self._send_only_batch(now) else self._accumulator.waiting():
             if self._results.expired(batch, now):
                 continue
             ready_ms = self._accumulator.ready_at_ms(batch)
@@ -181,6 +182,33 @@ class Sender:
         if self.topics is not None:  # after the requests: the brokers work at the same time
             next_ms = min(next_ms, self._refresh_topics(self.topics, now))
         return max(next_ms - now, 1)
+
+    def _send_only_batch(self, now: int) -> bool:
+        """Sends the batch of a producer that has one to send and none in flight.
+
+        The usual case of a synchronous send. Returns False, without effect, in every other case.
+        """
+        batch = self._accumulator.only_batch()
+        if batch is None or now >= batch.created_ms + self._settings.delivery_timeout_ms:
+            return False
+        route = self.requests.route(batch.partition)
+        if route is None or self._throttled or self._in_flight.get(route.node_id):
+            return False
+        if not self._identity.is_idle(batch.partition):
+            return False
+        self._accumulator.drain(batch.partition)
+        close(batch)
+        self._identity.sending(batch)
+        batch.attempts = 1
+        self._in_flight[route.node_id] = 1
+        payload, now_s = build_sealed(batch), self._loop.time()
+        on_response = partial(self._on_single_response, route.node_id, batch, now_s)
+        limit_s = self._settings.request_timeout_ms / 1000
+        route.connection.submit_batch(route.form, payload, on_response, now_s, limit_s)
+        # After the write: the broker works at the same time.
+        self._slow_nodes.sent_to(route.node_id)
+        self._meters.sending([batch], now)
+        return True
 
     def _refresh_topics(self, topics: TopicTracker, now: int) -> int:
         """Refreshes old metadata; returns the time of the next check."""
@@ -278,6 +306,8 @@ class Sender:
             )
             # After the write: the broker works at the same time.
             self._meters.sending(batches, self._clock.monotonic_ms())
+            if len(batches) == 1 and self._in_flight[node_id] == 1:
+                self.requests.add_route(batches[0].partition, node_id)
         except BarnabasError as error:
             self._on_response(node_id, batches, 0.0, None, error)
 
@@ -301,6 +331,26 @@ class Sender:
             self._meters.on_response(took_s, response.throttle_time_ms)
         else:
             self._on_lost_request(batches, error or UnavailableError("no response"))
+        if self._accumulator.has_waiting:
+            self.run_soon()
+
+    def _on_single_response(
+        self,
+        node_id: int,
+        batch: ProducerBatch,
+        sent_s: float,
+        response: Message | AppendedBatch | None,
+        error: BarnabasError | None,
+    ) -> None:
+        if not isinstance(response, AppendedBatch):
+            self._on_response(node_id, [batch], sent_s, response, error)
+            return
+        self._in_flight[node_id] -= 1
+        if response.throttle_time_ms > 0:
+            self._throttle(node_id, response.throttle_time_ms)
+        took_s = self._loop.time() - sent_s
+        self._results.stored(batch, response.base_offset, response.log_append_time_ms)
+        self._meters.on_response(took_s, response.throttle_time_ms)
         if self._accumulator.has_waiting:
             self.run_soon()
 
@@ -340,10 +390,10 @@ class Sender:
     def _apply_partition_response(
         self, batch: ProducerBatch, response: PartitionProduceResponse
     ) -> None:
-        self._identity.on_response(batch)
         if response.error_code == ErrorCode.NONE:
             self._results.stored(batch, response.base_offset, response.log_append_time_ms)
             return
+        self._identity.on_response(batch)
         if ErrorCode.of(response.error_code) in LEADER_MOVED:
             leader = response.current_leader
             if leader is not None:

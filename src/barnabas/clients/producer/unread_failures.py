@@ -90,8 +90,8 @@ class UnreadFailures:
         for topic_partition in list(self._counts)[:MAX_LINES]:
             count = self._counts.pop(topic_partition)
             logger.warning(
-                "partition %s: %s not delivered: %s",
-                topic_partition,
+                "%s: %s not delivered: %s",
+                _where(topic_partition),
                 "1 record was" if count == 1 else f"{count} records were",
                 self._errors[topic_partition],
             )
@@ -100,3 +100,9 @@ class UnreadFailures:
             logger.warning("%d records of other partitions were not delivered either", count)
         self._counts.clear()
         self._errors.clear()
+
+
+def _where(topic_partition: TopicPartition) -> str:
+    """Returns the partition, or the topic of a record that failed before it had a partition."""
+    known = topic_partition.partition >= 0
+    return f"partition {topic_partition}" if known else f"topic {topic_partition.topic}"

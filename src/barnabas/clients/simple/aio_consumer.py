@@ -7,40 +7,33 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from barnabas.clients.core.apis.committed_offsets import (
-    LAST_OFFSET_COMMIT_BY_NAME,
-    LAST_OFFSET_FETCH_BY_NAME,
-    check_offset_commit,
-    offset_commit_request,
-    offset_fetch_request,
-    read_requested_committed,
-)
 from barnabas.clients.core.apis.fetch import FetchTarget
+from barnabas.clients.core.backoff import deadline_of
 from barnabas.clients.core.client import GROUP, KafkaClient
 from barnabas.clients.core.cluster_metadata import Node, PartitionMetadata
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
     LEADER_MOVED,
+    CommittedOffsetQuery,
     Fetched,
     FetchedBatches,
+    GroupCommit,
     PartitionOffset,
     PartitionOffsetQuery,
     SimpleFetchPlan,
     SimpleFetchSettings,
+    add_final_results,
     check_max_offsets,
     largest_offsets,
+    no_progress,
+    pending_offsets,
 )
 from barnabas.model.config import merged
 from barnabas.model.config_keys.client import SIMPLE_KEYS
-from barnabas.model.errors import BrokerError, DeadlineError, UnavailableError
+from barnabas.model.errors import BrokerError, UnavailableError
 from barnabas.model.ids import TopicPartition, as_topic_partition
-from barnabas.model.records import (
-    EARLIEST_TIMESTAMP,
-    LATEST_TIMESTAMP,
-    GroupMetadata,
-    OffsetAndMetadata,
-)
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.records.record import Record
 from barnabas.runtime.closing import AsyncClosesOnExit
 from barnabas.wire.message import Request, ResponseT
@@ -142,16 +135,13 @@ class SimpleConsumer(AsyncClosesOnExit):
 
     async def committed(self, group: str, topic: str, partition: int) -> int | None:
         """Returns the committed offset of a group, None if it has none for this partition."""
-        topic_partition = TopicPartition(topic, partition)
-        request = offset_fetch_request(GroupMetadata(group), [topic_partition])
+        query = CommittedOffsetQuery(group, TopicPartition(topic, partition))
+        request = query.request()
 
         async def attempt() -> int | None:
-            response = await self._to_coordinator(group, request, LAST_OFFSET_FETCH_BY_NAME)
-            found = read_requested_committed(response, [topic_partition])[topic_partition]
-            return None if found is None else found.offset
+            return query.read(await self._to_coordinator(group, request, query.LAST_VERSION))
 
-        what = f"the offsets of group {group!r}"
-        return await self._client.retry(attempt, self._deadline(), what)
+        return await self._client.retry(attempt, self._deadline(), str(query))
 
     async def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Stores committed offsets for a group that has no members.
@@ -159,17 +149,13 @@ class SimpleConsumer(AsyncClosesOnExit):
         Raises:
             BrokerError: UNKNOWN_MEMBER_ID while the group has members.
         """
-        positions = {
-            topic_partition: OffsetAndMetadata(offset)
-            for topic_partition, offset in offsets.items()
-        }
-        request = offset_commit_request(GroupMetadata(group), positions)
+        commit = GroupCommit(group, offsets)
+        request = commit.request()
 
         async def attempt() -> None:
-            response = await self._to_coordinator(group, request, LAST_OFFSET_COMMIT_BY_NAME)
-            check_offset_commit(response, offsets)
+            commit.check(await self._to_coordinator(group, request, commit.LAST_VERSION))
 
-        await self._client.retry(attempt, self._deadline(), f"committing for group {group!r}")
+        await self._client.retry(attempt, self._deadline(), str(commit))
 
     # -- records -------------------------------------------------------------------------------
 
@@ -216,24 +202,16 @@ class SimpleConsumer(AsyncClosesOnExit):
         deadline_s = self._deadline(timeout)
 
         async def attempt() -> None:
-            pending = {
-                topic_partition: offset
-                for topic_partition, offset in wanted.items()
-                if topic_partition not in found
-            }
-            plans = await self._plans(pending, fetch_size, deadline_s)
+            plans = await self._plans(pending_offsets(wanted, found), fetch_size, deadline_s)
             results = await asyncio.gather(
                 *(self._fetch_from(node_id, plan) for node_id, plan in plans.items())
             )
-            moved: list[BrokerError] = []
-            for topic_partition, result in (item for part in results for item in part.items()):
-                if isinstance(result, BrokerError) and result.code in LEADER_MOVED:
-                    moved.append(result)
-                else:
-                    found[topic_partition] = result
+            moved: dict[TopicPartition, BrokerError] = {}
+            for part in results:
+                moved.update(add_final_results(part, found))
             if moved:
                 await self._client.refresh()
-                raise moved[0]
+                raise next(iter(moved.values()))
 
         await self._client.retry(attempt, deadline_s, ", ".join(map(str, wanted)))
         return {topic_partition: found[topic_partition] for topic_partition in wanted}
@@ -262,10 +240,7 @@ class SimpleConsumer(AsyncClosesOnExit):
             if following > position:
                 position, progress_s = following, loop.time()
             elif loop.time() - progress_s > self._timeout_s:
-                raise DeadlineError(
-                    f"{TopicPartition(topic, partition)}: no records from offset {position} on, "
-                    f"although its end is {bound}"
-                )
+                raise no_progress(topic, partition, position, bound)
 
     # -- private ------------------------------------------------------------------------------
 
@@ -327,4 +302,4 @@ class SimpleConsumer(AsyncClosesOnExit):
 
     def _deadline(self, timeout_s: float | None = None) -> float:
         limit_s = self._timeout_s if timeout_s is None else timeout_s
-        return asyncio.get_running_loop().time() + limit_s
+        return deadline_of(asyncio.get_running_loop().time(), limit_s)

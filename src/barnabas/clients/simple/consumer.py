@@ -8,16 +8,8 @@ an error for the caller, who decides where to continue.
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from barnabas.clients.core.apis.committed_offsets import (
-    LAST_OFFSET_COMMIT_BY_NAME,
-    LAST_OFFSET_FETCH_BY_NAME,
-    check_offset_commit,
-    offset_commit_request,
-    offset_fetch_request,
-    read_requested_committed,
-)
 from barnabas.clients.core.apis.fetch import FetchTarget
 from barnabas.clients.core.blocking_router import BlockingRouter
 from barnabas.clients.core.cluster_metadata import Node, PartitionMetadata
@@ -25,31 +17,30 @@ from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.simple.requests import (
     DEFAULT_FETCH_SIZE,
     LEADER_MOVED,
+    CommittedOffsetQuery,
     Fetched,
     FetchedBatches,
+    GroupCommit,
     PartitionOffset,
     PartitionOffsetQuery,
     SimpleFetchPlan,
     SimpleFetchSettings,
+    add_final_results,
     check_max_offsets,
     largest_offsets,
+    no_progress,
+    pending_offsets,
 )
 from barnabas.model.config import merged
 from barnabas.model.config_keys.client import SIMPLE_KEYS
-from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
+from barnabas.model.errors import BarnabasError, BrokerError
 from barnabas.model.ids import TopicPartition, as_topic_partition
-from barnabas.model.records import (
-    EARLIEST_TIMESTAMP,
-    LATEST_TIMESTAMP,
-    GroupMetadata,
-    OffsetAndMetadata,
-)
+from barnabas.model.records import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from barnabas.net.blocking_client import BlockingConnection
 from barnabas.records.record import Record
 from barnabas.runtime.closing import ClosesOnExit
+from barnabas.wire.message import Request, ResponseT
 from barnabas.wire.messages.fetch import FetchRequest
-from barnabas.wire.messages.offset_commit import OffsetCommitRequest
-from barnabas.wire.messages.offset_fetch import OffsetFetchRequest
 
 if TYPE_CHECKING:
     from barnabas.model.config_keys.keywords import SimpleConsumerKeywords
@@ -163,17 +154,13 @@ class SimpleConsumer(ClosesOnExit):
 
     def committed(self, group: str, topic: str, partition: int) -> int | None:
         """Returns the committed offset of a group, None if it has none for this partition."""
-        topic_partition = TopicPartition(topic, partition)
-        request = offset_fetch_request(GroupMetadata(group), [topic_partition])
+        query = CommittedOffsetQuery(group, TopicPartition(topic, partition))
+        request = query.request()
 
         def attempt(_: float) -> int | None:
-            connection = self._router.coordinator(group)
-            version = min(connection.version_of(OffsetFetchRequest), LAST_OFFSET_FETCH_BY_NAME)
-            response = connection.send(request, version=version)
-            found = read_requested_committed(response, [topic_partition])[topic_partition]
-            return None if found is None else found.offset
+            return query.read(self._to_coordinator(group, request, query.LAST_VERSION))
 
-        return self._router.retry(attempt, self._timeout_s, f"the offsets of group {group!r}")
+        return self._router.retry(attempt, self._timeout_s, str(query))
 
     def commit(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Stores committed offsets for a group that has no members.
@@ -181,18 +168,13 @@ class SimpleConsumer(ClosesOnExit):
         Raises:
             BrokerError: UNKNOWN_MEMBER_ID while the group has members.
         """
-        positions = {
-            topic_partition: OffsetAndMetadata(offset)
-            for topic_partition, offset in offsets.items()
-        }
-        request = offset_commit_request(GroupMetadata(group), positions)
+        commit = GroupCommit(group, offsets)
+        request = commit.request()
 
         def attempt(_: float) -> None:
-            connection = self._router.coordinator(group)
-            version = min(connection.version_of(OffsetCommitRequest), LAST_OFFSET_COMMIT_BY_NAME)
-            check_offset_commit(connection.send(request, version=version), offsets)
+            commit.check(self._to_coordinator(group, request, commit.LAST_VERSION))
 
-        self._router.retry(attempt, self._timeout_s, f"committing for group {group!r}")
+        self._router.retry(attempt, self._timeout_s, str(commit))
 
     # -- records -------------------------------------------------------------------------------
 
@@ -240,23 +222,13 @@ class SimpleConsumer(ClosesOnExit):
         wanted = {as_topic_partition(given): offset for given, offset in offsets.items()}
 
         def attempt(left_s: float) -> None:
-            pending = {
-                topic_partition: offset
-                for topic_partition, offset in wanted.items()
-                if topic_partition not in found
-            }
-            for connection, plan in self._plans(pending, fetch_size):
+            for connection, plan in self._plans(pending_offsets(wanted, found), fetch_size):
                 results = self._fetch_from(connection, plan, left_s)
-                moved = [error for error in results.values() if _has_moved(error)]
-                found.update(
-                    (topic_partition, one)
-                    for topic_partition, one in results.items()
-                    if not _has_moved(one)
-                )
-                for topic_partition in results.keys() - found.keys():
+                moved = add_final_results(results, found)
+                for topic_partition in moved:
                     self._router.forget_leader(topic_partition)
                 if moved:
-                    raise cast(BrokerError, moved[0])
+                    raise next(iter(moved.values()))
 
         limit_s = self._timeout_s if timeout is None else timeout
         self._router.retry(attempt, limit_s, ", ".join(map(str, wanted)))
@@ -283,10 +255,7 @@ class SimpleConsumer(ClosesOnExit):
             if following > position:
                 position, progress = following, time.monotonic()
             elif time.monotonic() - progress > self._timeout_s:
-                raise DeadlineError(
-                    f"{TopicPartition(topic, partition)}: no records from offset {position} on, "
-                    f"although its end is {bound}"
-                )
+                raise no_progress(topic, partition, position, bound)
 
     # -- private ------------------------------------------------------------------------------
 
@@ -331,6 +300,13 @@ class SimpleConsumer(ClosesOnExit):
                 self._router.forget_leader(topic_partition)
             raise
 
+    def _to_coordinator(
+        self, group: str, request: Request[ResponseT], last_version: int
+    ) -> ResponseT:
+        connection = self._router.coordinator(group)
+        version = min(connection.version_of(type(request)), last_version)
+        return connection.send(request, version=version)
+
     def _at_leader(
         self, topic_partition: TopicPartition, attempt: Callable[[float], T], what: str
     ) -> T:
@@ -353,7 +329,3 @@ class SimpleConsumer(ClosesOnExit):
         except BarnabasError:
             self._router.forget_leader(topic_partition)
             raise
-
-
-def _has_moved(result: object) -> bool:
-    return isinstance(result, BrokerError) and result.code in LEADER_MOVED

@@ -1,9 +1,17 @@
 """The requests of both simple consumers and their results: batches and offsets; without IO."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from barnabas.clients.core.apis.committed_offsets import (
+    LAST_OFFSET_COMMIT_BY_NAME,
+    LAST_OFFSET_FETCH_BY_NAME,
+    check_offset_commit,
+    offset_commit_request,
+    offset_fetch_request,
+    read_requested_committed,
+)
 from barnabas.clients.core.apis.fetch import (
     FetchOptions,
     FetchSelection,
@@ -23,17 +31,20 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import (
     BarnabasError,
     BrokerError,
+    DeadlineError,
     LocalError,
     ProtocolError,
     error_for,
     raise_for,
 )
 from barnabas.model.ids import TopicPartition, Uuid
-from barnabas.model.records import IsolationLevel
+from barnabas.model.records import GroupMetadata, IsolationLevel, OffsetAndMetadata
 from barnabas.records.reader import FetchDecoder
 from barnabas.records.record import Record
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 from barnabas.wire.messages.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from barnabas.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from barnabas.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 
 if TYPE_CHECKING:
     import pyarrow
@@ -232,6 +243,81 @@ class PartitionOffsetQuery:
 
     def _queries(self) -> dict[TopicPartition, OffsetQuery]:
         return {self.topic_partition: OffsetQuery(self.timestamp, self.leader_epoch)}
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedOffsetQuery:
+    """Reads the committed offset of a group for one partition."""
+
+    LAST_VERSION = LAST_OFFSET_FETCH_BY_NAME
+    group: str
+    topic_partition: TopicPartition
+
+    def __str__(self) -> str:
+        return f"the offsets of group {self.group!r}"
+
+    def request(self) -> OffsetFetchRequest:
+        """Builds the request."""
+        return offset_fetch_request(GroupMetadata(self.group), [self.topic_partition])
+
+    def read(self, response: OffsetFetchResponse) -> int | None:
+        """Returns the offset, None if the group has none for this partition; raises errors."""
+        found = read_requested_committed(response, [self.topic_partition])[self.topic_partition]
+        return None if found is None else found.offset
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCommit:
+    """Commits offsets for a group that has no members."""
+
+    LAST_VERSION = LAST_OFFSET_COMMIT_BY_NAME
+    group: str
+    offsets: Mapping[TopicPartition, int]
+
+    def __str__(self) -> str:
+        return f"committing for group {self.group!r}"
+
+    def request(self) -> OffsetCommitRequest:
+        """Builds the request."""
+        positions = {
+            topic_partition: OffsetAndMetadata(offset)
+            for topic_partition, offset in self.offsets.items()
+        }
+        return offset_commit_request(GroupMetadata(self.group), positions)
+
+    def check(self, response: OffsetCommitResponse) -> None:
+        """Raises the first error of the response."""
+        check_offset_commit(response, self.offsets)
+
+
+def pending_offsets(
+    wanted: Mapping[TopicPartition, int], found: Container[TopicPartition]
+) -> dict[TopicPartition, int]:
+    """Returns the offsets to fetch of partitions that have no result yet."""
+    return {
+        topic_partition: offset
+        for topic_partition, offset in wanted.items()
+        if topic_partition not in found
+    }
+
+
+def add_final_results(results: Fetched, found: Fetched) -> dict[TopicPartition, BrokerError]:
+    """Adds results to `found`, except errors of a moved leader, which it returns for a retry."""
+    moved: dict[TopicPartition, BrokerError] = {}
+    for topic_partition, result in results.items():
+        if isinstance(result, BrokerError) and result.code in LEADER_MOVED:
+            moved[topic_partition] = result
+        else:
+            found[topic_partition] = result
+    return moved
+
+
+def no_progress(topic: str, partition: int, position: int, end: int) -> DeadlineError:
+    """Returns the error of an iteration that gets no records before the end."""
+    return DeadlineError(
+        f"{TopicPartition(topic, partition)}: no records from offset {position} on, "
+        f"although its end is {end}"
+    )
 
 
 def largest_offsets(found: Iterable[int], max_offsets: int) -> list[int]:

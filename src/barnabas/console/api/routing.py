@@ -178,7 +178,7 @@ def _methods_of(request: Request) -> list[str]:
 
 
 class UnexpectedErrors:
-    """ASGI middleware: an exception that no handler knows becomes a response with status 500."""
+    """ASGI middleware: an exception without a handler becomes a response with status 500."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -220,7 +220,7 @@ def requires(
 ) -> Callable[[Request], Awaitable[ConsoleUser]]:
     """Returns a dependency that admits users with this role or a higher one.
 
-    While no broker can be reached, routes that need the cluster answer at once with the reason.
+    While no broker can be reached, routes that need the cluster respond at once with the reason.
 
     A route that takes POST and changes nothing (a search) uses READ: it is not audited, and works
     in a read-only console.
@@ -252,7 +252,6 @@ def audit(request: Request, **details: object) -> None:
 
 
 ConsoleDep = Annotated[Console, Depends(console_of)]
-UserDep = Annotated[ConsoleUser, Depends(user_of)]
 ListQueryDep = Annotated[ListQuery, Query()]
 Reader = Depends(requires(Role.READ))
 LocalReader = Depends(requires(Role.READ, needs_cluster=False))

@@ -1,4 +1,4 @@
-"""Routes of the session: who the user is, login and logout, and what the cluster supports."""
+"""Routes of the session: the user, login and logout, and the features of the cluster."""
 
 from typing import Literal, cast
 

@@ -186,8 +186,3 @@ class SentLetter(Model):
     topic: str
     partition: int
     offset: int
-
-
-class ResendResult(Model):
-    status: Literal["sent", "skipped"]
-    stored: SentLetter | None

@@ -54,7 +54,7 @@ def _contents(view: View, found: JsonObject, reload: Callable[[object], Awaitabl
 
 
 def _matrix(acls: list[JsonObject]) -> None:
-    """Shows who may do what: one row per principal, one column per resource."""
+    """Shows the allowed operations: one row per principal, one column per resource."""
     heading("Who may do what", level=2)
     if not acls:
         ui.label("There are no ACLs.").classes("console-muted")

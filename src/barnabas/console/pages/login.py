@@ -69,7 +69,7 @@ _STATE_COOKIE = "barnabas_login"
 
 
 def add_login(app: FastAPI, console: Console) -> None:
-    """Adds the login page, or the way to the provider and back."""
+    """Adds the login page, or the redirects to the provider and back."""
     method, oidc = console.settings.login, console.authenticator.oidc
 
     async def login(request: Request) -> Response:

@@ -173,7 +173,7 @@ class _RecordsPage:
         return actions.read_records(self._topic, self._browse_query())
 
     def _search_query(self) -> dict[str, object]:
-        """The query of a search, which reads from the chosen start on; ValueError for the user."""
+        """Returns the query of a search; ValueError if the user entered an invalid value."""
         query: dict[str, object] = {
             "kind": self._kind.value,
             "query": self._query.value or "",

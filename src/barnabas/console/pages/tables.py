@@ -110,9 +110,6 @@ class TableColumn:
         return f'<q-td :props="props"{warn}{look}>{shown}</q-td>'
 
 
-FetchPage = Callable[[dict[str, object]], Awaitable[JsonObject]]
-
-
 @dataclass(slots=True)
 class PagedTable:
     """Creates the table on `create()`; `reload()` reads the shown page again."""
@@ -125,7 +122,7 @@ class PagedTable:
     empty: str = "Nothing found"
     _search: str = ""
     _total: int = 0
-    _asked: int = 0
+    _requests: int = 0
     _table: ui.table = field(init=False)
     _problem: ui.label = field(init=False)
 
@@ -184,8 +181,8 @@ class PagedTable:
             "limit": size,
             **self.filters,
         }
-        self._asked += 1
-        number = self._asked
+        self._requests += 1
+        number = self._requests
         try:
             found = await self.view.api.get(self.path, **query)
         except ApiCallError as error:
@@ -193,8 +190,8 @@ class PagedTable:
             return
         self._problem.set_visibility(False)
         self._table.set_visibility(True)
-        if number != self._asked:
-            return  # a later request, for example of a longer search text, has the answer
+        if number != self._requests:
+            return  # a later request, for example of a longer search text, has the result
         self._total = found["total"]
         self._table.rows[:] = [{**item, _ROW: at} for at, item in enumerate(found["items"])]
         self._table.pagination = {**pagination, "rowsPerPage": size, "rowsNumber": found["total"]}

@@ -25,7 +25,7 @@ _PAGE = 50
 _MAX_BROKERS = 24
 
 
-class PartitionPicture:
+class PartitionChart:
     """Creates the picture; a topic with many partitions is shown page by page."""
 
     def __init__(self, view: View, topic: str, brokers: list[int]) -> None:
@@ -189,7 +189,7 @@ async def topic_page(view: View) -> None:
     name = view.params["name"]
     topic = await view.api.get(f"/topics/{quote(name)}")
     _summary(topic)
-    picture = PartitionPicture(view, name, topic["brokers"])
+    picture = PartitionChart(view, name, topic["brokers"])
     _buttons(view, name, topic, picture)
     heading("Partitions", level=2)
     await picture.create()
@@ -215,7 +215,7 @@ def _summary(topic: JsonObject) -> None:
     ui.label(" · ".join(parts)).classes("console-muted")
 
 
-def _buttons(view: View, name: str, topic: JsonObject, picture: PartitionPicture) -> None:
+def _buttons(view: View, name: str, topic: JsonObject, picture: PartitionChart) -> None:
     with ui.element("div").classes("console-row"):
         ui.button(
             "Records",
@@ -261,7 +261,7 @@ def _partitions_dialog(view: View, name: str, current: int) -> ActionDialog:
     return dialog
 
 
-def _records_dialog(view: View, name: str, picture: PartitionPicture) -> ActionDialog:
+def _records_dialog(view: View, name: str, picture: PartitionChart) -> ActionDialog:
     def make() -> Action:
         if everything.value:
             return actions.delete_records(name, None)

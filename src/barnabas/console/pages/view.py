@@ -51,7 +51,7 @@ class View:
         return body if body is not None else True
 
     def on_recovery(self, element: ui.element, read_again: ReadAgain) -> None:
-        """Calls `read_again` when the cluster answers again, while the element is on the page."""
+        """Calls `read_again` when the cluster responds again, while the element is on the page."""
         self._recoveries.append((element, read_again))
 
     async def recover(self) -> None:

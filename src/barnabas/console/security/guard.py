@@ -48,6 +48,13 @@ FIXED_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 )
+PRINCIPAL = "barnabas.principal"
+"""Key in the ASGI scope of the user's identity."""
+AUDIT_DETAILS = "barnabas.audit"
+"""Key in the ASGI scope of a dict to which a route adds details for the audit log."""
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+PUBLIC_PATHS = ("/login", "/api/v1/session", "/_nicegui/", "/healthz")
+"""Paths that work without a login: the login itself, and assets without data."""
 
 
 @dataclass(slots=True)
@@ -113,14 +120,6 @@ def add_nonce(html: bytes, nonce: str) -> bytes:
     """
     return _SCRIPT_TAG.sub(f'<script nonce="{nonce}"'.encode(), html)
 
-
-PRINCIPAL = "barnabas.principal"
-"""Key in the ASGI scope of the user's identity."""
-AUDIT_DETAILS = "barnabas.audit"
-"""Key in the ASGI scope of a dict to which a route adds details for the audit log."""
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-PUBLIC_PATHS = ("/login", "/api/v1/session", "/_nicegui/", "/healthz")
-"""Paths that work without a login: the login itself, and assets without data."""
 
 Authenticate = Callable[[Headers, str], Awaitable[ConsoleUser | None]]
 """Returns the identity from the headers and the address of a request; None without one."""

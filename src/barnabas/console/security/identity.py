@@ -12,6 +12,11 @@ from dataclasses import dataclass
 
 from barnabas.model.errors import ConfigError
 
+COOKIE = "barnabas_console"
+_LIFETIME_S = 8 * 3600.0
+_IDLE_S = 3600.0
+_MAX_SESSIONS = 10_000
+
 
 class Role(enum.IntEnum):
     """READ looks, OPERATE works with records, groups and topics, ADMIN changes the cluster."""
@@ -39,12 +44,6 @@ class ConsoleUser:
 
     def may(self, role: Role) -> bool:
         return self.role >= role
-
-
-COOKIE = "barnabas_console"
-_LIFETIME_S = 8 * 3600.0
-_IDLE_S = 3600.0
-_MAX_SESSIONS = 10_000
 
 
 @dataclass(slots=True)

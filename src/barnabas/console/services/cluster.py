@@ -64,7 +64,7 @@ _OWN = frozenset(
     }
 )
 _CONNECT_S = 5.0
-_ANSWER_S = 5.0
+_RESPONSE_S = 5.0
 _MAX_SHOWN_CHARS = 64 * 1024
 _MAX_CHILDREN = 5000
 CHECK_INTERVAL_S = 2.0
@@ -262,7 +262,7 @@ class ZooKeeperService:
         """Returns the data and the children of a node."""
         tree = await self._connected()
         try:
-            async with asyncio.timeout(_ANSWER_S):
+            async with asyncio.timeout(_RESPONSE_S):
                 data, _ = await tree.get(path)
                 children = await tree.children(path)
         except NoNodeError:

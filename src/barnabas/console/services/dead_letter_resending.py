@@ -71,11 +71,11 @@ class Resender:
         self._read_markers = read_markers
         self._producer: TransactionalProducer | None = None
         self._resent: set[str] = set()
-        self._turn = asyncio.Lock()
+        self._resend_lock = asyncio.Lock()
 
     async def send(self, letter: OutgoingLetter) -> RecordMetadata | None:
         """Sends a letter back; returns None if it was sent back before."""
-        async with self._turn:
+        async with self._resend_lock:
             for left in range(_ATTEMPTS - 1, -1, -1):
                 try:
                     return await self._send(letter)
@@ -103,8 +103,8 @@ class Resender:
                 timestamp=letter.timestamp,
             )
             marker = json.dumps({"topic": letter.topic}).encode()
-            noted = await producer.send(MARKER_TOPIC, marker, key=letter.marker.encode())
-            stored, _ = await asyncio.gather(sent, noted)
+            marked = await producer.send(MARKER_TOPIC, marker, key=letter.marker.encode())
+            stored, _ = await asyncio.gather(sent, marked)
         except BarnabasError:
             with suppress(BarnabasError):  # a fenced producer cannot abort; the error above decides
                 await producer.abort_transaction()
@@ -129,7 +129,7 @@ class Resender:
             try:
                 await producer.close()
             except BarnabasError:
-                return  # it is fenced or the cluster is away: the next start ends its transaction
+                return  # fenced or unreachable: the next start ends its transaction
 
 
 def _may_retry(error: BarnabasError) -> bool:

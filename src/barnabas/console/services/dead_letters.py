@@ -64,6 +64,8 @@ _NAMES = {
     ),
 }
 _PREFIXES = ("dlq.", "__connect.errors.", "kafka_dlt-")
+MAX_SCANNED = 5000
+RESENT_FROM = "resent.from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +115,6 @@ def _number(data: bytes | None) -> int | None:
     if data.isdigit():
         return int(data) if len(data) < 20 else None
     return int.from_bytes(data, "big") if len(data) in (4, 8) else None
-
-
-MAX_SCANNED = 5000
-RESENT_FROM = "resent.from"
 
 
 class InvalidResendError(LocalError):

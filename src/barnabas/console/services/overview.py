@@ -118,7 +118,7 @@ def _partition_problems(snapshot: ClusterSnapshot) -> Iterator[Problem]:
     if offline:
         yield Problem(
             severity="error",
-            text=f"{_have(offline)} no leader and cannot be used: {_named(offline)}.",
+            text=f"{_partitions_have(offline)} no leader and cannot be used: {_named(offline)}.",
             page="/topics",
         )
     for broker, count in sorted(missing.items()):
@@ -131,7 +131,7 @@ def _partition_problems(snapshot: ClusterSnapshot) -> Iterator[Problem]:
     if behind:
         yield Problem(
             severity="warning",
-            text=f"{_have(behind)} replicas that are not in sync: {_named(behind)}.",
+            text=f"{_partitions_have(behind)} replicas that are not in sync: {_named(behind)}.",
             page="/topics",
         )
 
@@ -150,7 +150,7 @@ def _disk_problems(snapshot: ClusterSnapshot) -> Iterator[Problem]:
                     )
 
 
-def _have(counts: dict[str, int]) -> str:
+def _partitions_have(counts: dict[str, int]) -> str:
     number = sum(counts.values())
     return f"{counted(number, 'partition')} {'has' if number == 1 else 'have'}"
 

@@ -212,7 +212,7 @@ class StatementReader:
         self._statements: dict[str, tuple[Mapping[str, Any], int]] = {}
         self._owners: dict[str, str] = {}
         self._ended: set[str] = set()
-        self._homes: dict[str, str] = {}
+        self._locations: dict[str, str] = {}
 
     def read(self, key: str, value: bytes | None, offset: int) -> None:
         if value is None:
@@ -226,7 +226,7 @@ class StatementReader:
             self._ended.add(key.removeprefix(_TERMINATE))
         elif key.startswith(_CLAIM):
             statement = key.removeprefix(_CLAIM).partition("/")[0]
-            self._homes.setdefault(statement, str(document.get("where", "")))
+            self._locations.setdefault(statement, str(document.get("where", "")))
         elif key.startswith(_STATEMENT):
             self._define(key, document, offset)
 
@@ -261,7 +261,7 @@ class StatementReader:
                         target=target,
                         sources=[str(name) for name in query["sources"]],
                         statement=str(document["statement"]),
-                        runs_at=self._homes.get(key),
+                        runs_at=self._locations.get(key),
                     )
                 )
         found.relations.sort(key=lambda item: item.name)

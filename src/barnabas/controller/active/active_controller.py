@@ -22,6 +22,7 @@ from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.model.control import ControlReply, LeaderAndIsrCommand, StopReplicaCommand
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.runtime.slices import in_slices
 
 _log = logging.getLogger(__name__)
 
@@ -51,11 +52,11 @@ class ActiveController:
         context.leadership.update(await epoch_state.states.read(context.partitions()))
         # Before any change: brokers learn the new controller epoch with this command and from then
         # on reject commands of the previous controller.
-        epoch_state.batch.full_metadata(context.brokers)
+        await epoch_state.batch.full_metadata(context.brokers)
         epoch_state.flush()
-        self._start_states()
+        await self._start_states()
         # Before the replicas go online: the commands that follow must carry the new leader epochs.
-        await self.leaderships.start_new_epochs(self._restarted_members())
+        await self.leaderships.start_new_epochs(await self._restarted_members())
         await self.brokers.replicas_came_online(context.replicas_on(context.brokers))
         await self._remove_dead_isr_members()
         # Last, because requests in the tree (reassignments, deletions, elections) need partitions
@@ -90,9 +91,9 @@ class ActiveController:
     def end(self) -> None:
         self._epoch_state.end()
 
-    def _start_states(self) -> None:
+    async def _start_states(self) -> None:
         context = self._epoch_state.context
-        for topic_partition in context.partitions():
+        async for topic_partition in in_slices(list(context.partitions())):
             led = context.has_online_leader(topic_partition)
             known = PartitionStatus.ONLINE if led else PartitionStatus.OFFLINE
             status = known if topic_partition in context.leadership else PartitionStatus.NEW
@@ -102,7 +103,7 @@ class ActiveController:
                 found = ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
                 context.start_replica((topic_partition, broker_id), found)
 
-    def _restarted_members(self) -> dict[TopicPartition, set[BrokerId]]:
+    async def _restarted_members(self) -> dict[TopicPartition, set[BrokerId]]:
         """Returns ISR members that registered after their partition state was last written.
 
         They restarted while there was no controller and may have lost the end of their log. If
@@ -112,7 +113,7 @@ class ActiveController:
         """
         context, changed_at = self._epoch_state.context, self._epoch_state.states.changed_at
         returned: dict[TopicPartition, set[BrokerId]] = {}
-        for topic_partition, leadership in context.leadership.items():
+        async for topic_partition, leadership in in_slices(list(context.leadership.items())):
             if len(context.assignment(topic_partition).replicas) == 1 or context.is_being_deleted(
                 topic_partition
             ):

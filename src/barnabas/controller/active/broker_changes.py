@@ -13,11 +13,12 @@ from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.isr_changes import check_broker_epoch
 from barnabas.controller.active.leaderships import Leaderships
 from barnabas.controller.active.topic_changes import TopicDeletion
-from barnabas.controller.machines.election import ElectionKind
+from barnabas.controller.machines.leader_election import ElectionKind
 from barnabas.controller.machines.states import PartitionStatus, ReplicaStatus
 from barnabas.model.control import ControlReply, LeaderAndIsrCommand, LiveBroker
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
 from barnabas.zk.tree import DeleteOp, NoNodeError
 from barnabas.zk.znodes import BrokerNode, LogDirEventNode
@@ -74,7 +75,7 @@ class BrokerChanges:
         self._admit(added)
         # All brokers get the new list of live brokers; the added ones also get every partition.
         batch.update_metadata([])
-        batch.full_metadata(added)
+        await batch.full_metadata(added)
         await self.replicas_came_online(context.replicas_on(added))
         waiting = {topic_partition.topic for topic_partition, _ in context.replicas_on(added)}
         await self._deletion.resume(waiting & context.blocked_deletions)
@@ -82,7 +83,7 @@ class BrokerChanges:
     async def replicas_came_online(self, replicas: Collection[Replica]) -> None:
         """Send replicas their roles, then elect leaders where a candidate exists now."""
         context, batch = self._epoch_state.context, self._epoch_state.batch
-        for topic_partition, broker_id in replicas:
+        async for topic_partition, broker_id in in_slices(replicas):
             if context.is_being_deleted(topic_partition):
                 continue
             context.move_replica((topic_partition, broker_id), ReplicaStatus.ONLINE)
@@ -111,15 +112,15 @@ class BrokerChanges:
     async def replicas_went_offline(self, lost: Collection[Replica]) -> None:
         """Elect new leaders where lost replicas led; remove lost replicas from the other ISRs."""
         context = self._epoch_state.context
-        leaderless = [
-            topic_partition
-            for topic_partition in {topic_partition for topic_partition, _ in lost}
-            if context.partition_status(topic_partition) is PartitionStatus.ONLINE
-            and not context.has_online_leader(topic_partition)
-            and not context.is_being_deleted(topic_partition)
-        ]
-        for topic_partition in leaderless:
-            context.move_partition(topic_partition, PartitionStatus.OFFLINE)
+        leaderless: list[TopicPartition] = []
+        async for topic_partition in in_slices({topic_partition for topic_partition, _ in lost}):
+            if (
+                context.partition_status(topic_partition) is PartitionStatus.ONLINE
+                and not context.has_online_leader(topic_partition)
+                and not context.is_being_deleted(topic_partition)
+            ):
+                context.move_partition(topic_partition, PartitionStatus.OFFLINE)
+                leaderless.append(topic_partition)
         # Elections before ISR changes: partitions without a leader are unavailable, the others only
         # have a lagging member.
         await self._leaderships.bring_online()
@@ -129,12 +130,10 @@ class BrokerChanges:
             for topic_partition, broker_id in lost
             if not context.is_being_deleted(topic_partition)
         )
-        still_leaderless = (
-            topic_partition
-            for topic_partition in leaderless
-            if not context.has_online_leader(topic_partition)
-        )
-        self._epoch_state.batch.update_metadata(still_leaderless)
+        self._epoch_state.batch.update_metadata([])  # the list of live brokers has changed
+        async for topic_partition in in_slices(leaderless):
+            if not context.has_online_leader(topic_partition):
+                self._epoch_state.batch.update_metadata([topic_partition])
         self._epoch_state.flush()
 
     def _admit(self, brokers: dict[BrokerId, LiveBroker]) -> None:
@@ -196,11 +195,12 @@ class ControlledShutdown:
             for topic_partition in led
             if context.leadership[topic_partition].leader == broker_id
         ]
+        kept = set(remaining)
         followed = [
-            topic_partition for topic_partition in replicated if topic_partition not in remaining
+            topic_partition for topic_partition in replicated if topic_partition not in kept
         ]
         # Stopped first: a replica that continues to fetch would join the ISR again.
-        for topic_partition in followed:
+        async for topic_partition in in_slices(followed):
             self._epoch_state.batch.stop_replica(broker_id, topic_partition, delete=False)
         await self._leaderships.remove_from_isr(
             (topic_partition, broker_id) for topic_partition in followed
@@ -233,7 +233,7 @@ class LogDirFailures:
             except NoNodeError:
                 continue
             affected.add(LogDirEventNode.decode(data).broker_id)
-        self._send_states(affected)
+        await self._send_states(affected)
         # Deleted last: if this controller fails before, its successor reads the events again.
         ops = [DeleteOp(f"{paths.LOG_DIR_EVENTS}/{name}") for name in names]
         await self._epoch_state.fenced.delete_all(ops)
@@ -251,12 +251,15 @@ class LogDirFailures:
             for topic_partition, code in reply.partitions.items()
             if code is ErrorCode.KAFKA_STORAGE_ERROR
         ]
-        recovered = [
-            state.topic_partition
-            for state in command.partitions
-            if (state.topic_partition, broker_id) in context.failed_replicas
-            and state.topic_partition not in failed
-        ]
+        recovered = []
+        if context.failed_replicas:
+            still_failed = set(failed)
+            recovered = [
+                state.topic_partition
+                for state in command.partitions
+                if (state.topic_partition, broker_id) in context.failed_replicas
+                and state.topic_partition not in still_failed
+            ]
         if failed or recovered:
             self._submit(broker_id, failed, recovered)
 
@@ -288,9 +291,10 @@ class LogDirFailures:
 
         self._epoch_state.submit(f"log dirs of {broker_id} {failed} {recovered}", settle)
 
-    def _send_states(self, brokers: set[BrokerId]) -> None:
+    async def _send_states(self, brokers: set[BrokerId]) -> None:
         context = self._epoch_state.context
-        for topic_partition, broker_id in context.replicas_on(brokers & context.brokers.keys()):
+        replicas = context.replicas_on(brokers & context.brokers.keys())
+        async for topic_partition, broker_id in in_slices(replicas):
             if topic_partition in context.leadership:
                 self._epoch_state.batch.leader_and_isr([broker_id], topic_partition)
         self._epoch_state.flush()

@@ -7,7 +7,7 @@ event loop uses it.
 
 from collections.abc import Iterable, Iterator
 
-from barnabas.controller.machines.election import ElectionInput, ElectionKind, LeaderAndIsr
+from barnabas.controller.machines.leader_election import ElectionInput, ElectionKind, LeaderAndIsr
 from barnabas.controller.machines.states import (
     PartitionStatus,
     ReplicaStatus,
@@ -24,8 +24,6 @@ from barnabas.model.control import (
 from barnabas.model.ids import ZERO_UUID, BrokerId, ReplicaAssignment, TopicPartition, Uuid
 
 Replica = tuple[TopicPartition, BrokerId]
-PARTITIONS_PER_SLICE = 200
-"""Partitions that are changed before other callbacks of the loop run: 1 to 3 ms."""
 
 
 class ControllerContext:
@@ -112,12 +110,10 @@ class ControllerContext:
             if broker_id in wanted
         ]
 
-    def replicas_of(self, topic: str) -> list[Replica]:
-        return [
-            (topic_partition, broker_id)
-            for topic_partition in self.partitions_of(topic)
-            for broker_id in self.assignment(topic_partition).replicas
-        ]
+    def replicas(self, topic: str) -> Iterator[Replica]:
+        for topic_partition in self.partitions_of(topic):
+            for broker_id in self.assignment(topic_partition).replicas:
+                yield topic_partition, broker_id
 
     def retry_failed_replica(self, replica: Replica) -> None:
         """Mark a replica as online again after it declined leadership or its disk failed."""

@@ -23,6 +23,7 @@ from barnabas.model.control import (
 )
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.runtime.metrics import Histogram
+from barnabas.runtime.slices import in_slices
 from barnabas.zk.tree import MetadataTree, NoNodeError, Stat, Watch, WatchEvent
 
 
@@ -94,10 +95,12 @@ class CommandBatch:
         for broker_id in self._context.brokers if brokers is None else brokers:
             self._metadata.setdefault(broker_id, {}).update(states)
 
-    def full_metadata(self, brokers: Iterable[BrokerId]) -> None:
+    async def full_metadata(self, brokers: Iterable[BrokerId]) -> None:
         """Send the complete metadata; receivers drop every partition that it does not contain."""
         receivers = list(brokers)
-        self.update_metadata(self._context.partitions(), receivers)
+        self.update_metadata([], receivers)
+        async for topic_partition in in_slices(list(self._context.partitions())):
+            self.update_metadata([topic_partition], receivers)
         self._full.update(receivers)
 
     def stop_replica(

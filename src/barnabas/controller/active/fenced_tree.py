@@ -7,12 +7,11 @@ compare-and-set on the version of its node, which is the partition epoch.
 """
 
 import asyncio
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from barnabas.controller.active.context import PARTITIONS_PER_SLICE
-from barnabas.controller.machines.election import LeaderAndIsr
+from barnabas.controller.machines.leader_election import LeaderAndIsr
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.slices import in_slices
@@ -70,7 +69,7 @@ class FencedTree:
         Writes are combined. If one of them fails, it is removed and the others are sent again.
         """
         outcome: dict[_Key, list[OpResult] | TreeError] = {}
-        for batch in _batches(writes):
+        async for batch in in_slices(_batches(writes)):
             while batch:
                 try:
                     results = await self.multi([op for _, ops in batch for op in ops])
@@ -93,18 +92,20 @@ class FencedTree:
                 raise result
 
 
-def _batches(writes: Mapping[_Key, Sequence[Op]]) -> list[list[tuple[_Key, Sequence[Op]]]]:
-    batches: list[list[tuple[_Key, Sequence[Op]]]] = []
+def _batches(writes: Mapping[_Key, Sequence[Op]]) -> Iterator[list[tuple[_Key, Sequence[Op]]]]:
+    batch: list[tuple[_Key, Sequence[Op]]] = []
     count = size = 0
     for key, ops in writes.items():
         ops_size = sum(_size(op) for op in ops)
-        if not batches or count + len(ops) > _MAX_OPS or size + ops_size > _MAX_BYTES:
-            batches.append([])
+        if batch and (count + len(ops) > _MAX_OPS or size + ops_size > _MAX_BYTES):
+            yield batch
+            batch = []
             count = size = 0
-        batches[-1].append((key, ops))
+        batch.append((key, ops))
         count += len(ops)
         size += ops_size
-    return batches
+    if batch:
+        yield batch
 
 
 def _size(op: Op) -> int:
@@ -170,7 +171,7 @@ class PartitionStates:
     async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
         """Create state nodes and their parents; existing states are returned as conflicts."""
         writes: dict[Hashable, Sequence[Op]] = {}
-        async for topic_partition, state in in_slices(states.items(), PARTITIONS_PER_SLICE):
+        async for topic_partition, state in in_slices(states.items()):
             writes.setdefault(
                 topic_partition.topic, [CreateOp(paths.topic_partitions(topic_partition.topic))]
             )
@@ -196,29 +197,21 @@ class PartitionStates:
                 for topic_partition in conflicts
                 if isinstance(second[topic_partition], TreeError)
             ]
-        done = {
-            topic_partition: state
-            for topic_partition, state in states.items()
-            if topic_partition not in conflicts
-        }
+        done = dict(states)
+        for topic_partition in conflicts:
+            del done[topic_partition]
         return ConditionalWrites(done, conflicts)
 
     async def update(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
         """Update states whose version is unchanged; returns them with their new version."""
-        writes = {
-            topic_partition: [
-                SetOp(
-                    paths.partition_state(topic_partition),
-                    self._encode(state),
-                    state.partition_epoch,
-                )
-            ]
-            for topic_partition, state in states.items()
-        }
+        writes: dict[TopicPartition, Sequence[Op]] = {}
+        async for topic_partition, state in in_slices(states.items()):
+            path = paths.partition_state(topic_partition)
+            writes[topic_partition] = [SetOp(path, self._encode(state), state.partition_epoch)]
         outcome = await self._fenced.write_each(writes)
         done: dict[TopicPartition, LeaderAndIsr] = {}
         conflicts: list[TopicPartition] = []
-        for topic_partition, result in outcome.items():
+        async for topic_partition, result in in_slices(outcome.items()):
             # The node was changed or deleted since it was read. The caller reads it and decides
             # again.
             if isinstance(result, NodeError):

@@ -7,11 +7,16 @@ and announce the change below /isr_change_notification.
 from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from barnabas.controller.active.epoch_state import ControllerEpochState
-from barnabas.controller.machines.election import EligibleBrokers, LeaderAndIsr, validate_isr_change
+from barnabas.controller.machines.leader_election import (
+    EligibleBrokers,
+    LeaderAndIsr,
+    validate_isr_change,
+)
 from barnabas.model.control import AlterPartitionChange, AlterPartitionReply
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
 from barnabas.zk.tree import DeleteOp, NoNodeError
 from barnabas.zk.znodes import PartitionListNode
@@ -34,7 +39,7 @@ class IsrChanges:
         check_broker_epoch(self._epoch_state, broker_id, broker_epoch)
         replies: _Replies = {}
         accepted: dict[TopicPartition, LeaderAndIsr] = {}
-        for change in changes:
+        async for change in in_slices(changes):
             topic_partition = change.topic_partition
             error, new = self._validate(broker_id, change)
             if new is not None:

@@ -1,17 +1,17 @@
 """Runs elections and ISR changes: decide, write to the tree, update the context, add commands.
 
-`machines.election` makes the decisions. If the tree rejects a write because the partition state
-has another version, the state is read and decided again, a limited number of times (KAFKA-2729 was
-an endless loop on a stale version).
+`machines.leader_election` makes the decisions. If the tree rejects a write because the partition
+state has another version, the state is read and decided again, a limited number of times
+(KAFKA-2729 was an endless loop on a stale version).
 """
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from time import perf_counter_ns
 
-from barnabas.controller.active.context import PARTITIONS_PER_SLICE, Replica
+from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
-from barnabas.controller.machines.election import (
+from barnabas.controller.machines.leader_election import (
     Elected,
     ElectionInput,
     ElectionKind,
@@ -47,16 +47,11 @@ class Leaderships:
     async def bring_online(self) -> None:
         """Elect a leader for every partition without one, where a candidate exists."""
         context = self._epoch_state.context
-        wanted = [
-            topic_partition
-            for topic_partition in context.partitions()
-            if not context.is_being_deleted(topic_partition)
-        ]
         by_status: dict[PartitionStatus, list[TopicPartition]] = {}
-        for topic_partition in wanted:
-            by_status.setdefault(context.partition_status(topic_partition), []).append(
-                topic_partition
-            )
+        async for topic_partition in in_slices(list(context.partitions())):
+            if not context.is_being_deleted(topic_partition):
+                status = context.partition_status(topic_partition)
+                by_status.setdefault(status, []).append(topic_partition)
         await self.initialize(by_status.get(PartitionStatus.NEW, ()))
         await self.elect(by_status.get(PartitionStatus.OFFLINE, ()), ElectionKind.OFFLINE)
 
@@ -64,7 +59,7 @@ class Leaderships:
         """Create the first leadership of new partitions that have an online replica."""
         context = self._epoch_state.context
         first: _Decisions = {}
-        async for topic_partition in in_slices(partitions, PARTITIONS_PER_SLICE):
+        async for topic_partition in in_slices(partitions):
             replicas = context.assignment(topic_partition).replicas
             leadership = first_leadership(replicas, context.online_replicas(topic_partition))
             if leadership is None:
@@ -120,7 +115,7 @@ class Leaderships:
             return current.elected(outcome)
 
         done, conflicts = await self._change(partitions, decide)
-        for topic_partition, elected in done.items():
+        async for topic_partition, elected in in_slices(done.items()):
             # An unclean election may choose a replica that declined before; it must receive the
             # command.
             self._epoch_state.context.retry_failed_replica((topic_partition, elected.leader))
@@ -150,7 +145,7 @@ class Leaderships:
     async def remove_from_isr(self, replicas: Iterable[Replica]) -> None:
         """Set replicas to OFFLINE and remove them from leadership and ISRs."""
         by_broker: dict[BrokerId, list[TopicPartition]] = {}
-        for topic_partition, broker_id in replicas:
+        async for topic_partition, broker_id in in_slices(replicas):
             by_broker.setdefault(broker_id, []).append(topic_partition)
             self._epoch_state.context.move_replica(
                 (topic_partition, broker_id), ReplicaStatus.OFFLINE
@@ -185,7 +180,7 @@ class Leaderships:
             return None if same else changed
 
         done, _ = await self._change(partitions, decide)
-        for topic_partition in done:
+        async for topic_partition in in_slices(done):
             others = context.online_replicas(topic_partition) - {broker_id}
             self._epoch_state.batch.leader_and_isr(others, topic_partition)
 
@@ -203,13 +198,12 @@ class Leaderships:
         ]
         done: _Decisions = {}
         for _ in range(_ATTEMPTS):
-            decisions = {
-                topic_partition: decide(topic_partition, context.leadership[topic_partition])
-                for topic_partition in pending
-            }
-            written = await states.update(
-                {topic_partition: new for topic_partition, new in decisions.items() if new}
-            )
+            decisions: _Decisions = {}
+            async for topic_partition in in_slices(pending):
+                new = decide(topic_partition, context.leadership[topic_partition])
+                if new is not None:
+                    decisions[topic_partition] = new
+            written = await states.update(decisions)
             context.leadership.update(written.done)
             done |= written.done
             if not written.conflicts:
@@ -225,9 +219,7 @@ class Leaderships:
         self, leaderships: Mapping[TopicPartition, LeaderAndIsr], *, is_new: bool = False
     ) -> None:
         context, batch = self._epoch_state.context, self._epoch_state.batch
-        async for topic_partition, leadership in in_slices(
-            leaderships.items(), PARTITIONS_PER_SLICE
-        ):
+        async for topic_partition, leadership in in_slices(leaderships.items()):
             context.leadership[topic_partition] = leadership
             context.move_partition(topic_partition, PartitionStatus.ONLINE)
             batch.leader_and_isr(
@@ -241,13 +233,13 @@ class Leaderships:
         if kind is not ElectionKind.OFFLINE:
             return set()
         context = self._epoch_state.context
-        stuck = {
-            topic_partition.topic
-            for topic_partition in partitions
-            if topic_partition in context.leadership
-            and not context.online_replicas(topic_partition)
-            & set(context.leadership[topic_partition].isr)
-        }
+        stuck: set[str] = set()
+        async for topic_partition in in_slices(partitions):
+            leadership = context.leadership.get(topic_partition)
+            if leadership is not None and not (
+                context.online_replicas(topic_partition) & set(leadership.isr)
+            ):
+                stuck.add(topic_partition.topic)
         return {topic for topic in stuck if await self._allows_unclean(topic)}
 
     async def _allows_unclean(self, topic: str) -> bool:
@@ -285,9 +277,9 @@ class PreferredLeaders:
         context = self._epoch_state.context
         everything = partitions is None
         wanted = list(context.partitions()) if partitions is None else list(partitions)
-        codes = {
-            topic_partition: self._precondition(topic_partition, kind) for topic_partition in wanted
-        }
+        codes: dict[TopicPartition, ErrorCode] = {}
+        async for topic_partition in in_slices(wanted):
+            codes[topic_partition] = self._precondition(topic_partition, kind)
         eligible = [
             topic_partition for topic_partition, code in codes.items() if code is ErrorCode.NONE
         ]
@@ -304,15 +296,11 @@ class PreferredLeaders:
     async def rebalance(self) -> None:
         """Move leadership back to brokers whose leader imbalance exceeds the configured limit."""
         context = self._epoch_state.context
-        leaders = {
-            topic_partition: (
-                context.assignment(topic_partition).replicas[0],
-                context.leadership[topic_partition].leader,
-            )
-            for topic_partition in context.leadership
-            if not context.is_being_deleted(topic_partition)
-            and not context.assignment(topic_partition).is_reassigning
-        }
+        leaders: dict[TopicPartition, tuple[BrokerId, BrokerId]] = {}
+        async for topic_partition, leadership in in_slices(list(context.leadership.items())):
+            assignment = context.assignment(topic_partition)
+            if not (context.is_being_deleted(topic_partition) or assignment.is_reassigning):
+                leaders[topic_partition] = assignment.replicas[0], leadership.leader
         limit = self._epoch_state.config.leader_imbalance_per_broker_percentage
         for broker_id, imbalance in leader_imbalances(leaders).items():
             if broker_id in context.brokers and imbalance.percentage > limit:

@@ -19,6 +19,7 @@ from barnabas.controller.machines.assignment import (
 from barnabas.controller.machines.states import ReplicaStatus
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, ReplicaAssignment, Replicas, TopicPartition
+from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
 from barnabas.zk.tree import BadVersionError, DeleteOp, MultiError, SetOp, Stat
 from barnabas.zk.znodes import ReassignPartitionsNode, TopicNode
@@ -37,10 +38,29 @@ class Reassignments:
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
         """Start, replace or (None) cancel reassignments; returns an error code per partition."""
-        return {
-            topic_partition: await self._alter_one(topic_partition, target)
-            for topic_partition, target in targets.items()
-        }
+        codes: dict[TopicPartition, ErrorCode] = {}
+        topics: dict[str, list[TopicPartition]] = {}
+        for topic_partition in targets:
+            topics.setdefault(topic_partition.topic, []).append(topic_partition)
+        for topic, partitions in topics.items():
+            planned: dict[TopicPartition, Replicas] = {}
+            async for topic_partition in in_slices(partitions):
+                outcome = self._plan(topic_partition, targets[topic_partition])
+                if isinstance(outcome, ErrorCode):
+                    codes[topic_partition] = outcome
+                else:
+                    codes[topic_partition] = ErrorCode.NONE
+                    planned[topic_partition] = outcome
+            await self._start(topic, planned)
+        return codes
+
+    async def _start(self, topic: str, planned: Mapping[TopicPartition, Replicas]) -> None:
+        """Starts planned reassignments of a topic; writes its node once, not for each partition."""
+        if planned:
+            await self._write_topic(topic)
+            # After the targets are in the tree: a new controller must be able to continue, and no
+            # broker may get a replica that the tree does not list.
+            await self._advance_all(planned)
 
     def in_progress(
         self, partitions: Collection[TopicPartition] | None = None
@@ -59,17 +79,26 @@ class Reassignments:
     async def resume(self) -> None:
         """Continue the reassignments that an earlier controller started."""
         context = self._epoch_state.context
-        for topic_partition in context.reassigning():
-            if topic_partition in context.leadership:
-                await self._advance(topic_partition, ())
+        await self._advance_all(
+            {
+                topic_partition: ()
+                for topic_partition in context.reassigning()
+                if topic_partition in context.leadership
+            }
+        )
 
     async def on_isr_changed(self, partitions: Collection[TopicPartition]) -> None:
         context = self._epoch_state.context
-        for topic_partition in partitions:
-            if context.assignment(topic_partition).is_reassigning and is_complete(
-                context.assignment(topic_partition), context.leadership[topic_partition].isr
-            ):
-                await self._advance(topic_partition, ())
+        await self._advance_all(
+            {
+                topic_partition: ()
+                for topic_partition in partitions
+                if context.assignment(topic_partition).is_reassigning
+                and is_complete(
+                    context.assignment(topic_partition), context.leadership[topic_partition].isr
+                )
+            }
+        )
 
     async def on_request_node(self) -> None:
         """Process /admin/reassign_partitions, which older tools write."""
@@ -90,9 +119,10 @@ class Reassignments:
             _log.warning("rejected reassignments in %s: %s", path, rejected)
         await self._epoch_state.fenced.delete_all([DeleteOp(path, stat.version)])
 
-    async def _alter_one(
+    def _plan(
         self, topic_partition: TopicPartition, target: Replicas | None
-    ) -> ErrorCode:
+    ) -> Replicas | ErrorCode:
+        """Puts the new assignment into the context; returns the replicas that it abandons."""
         context = self._epoch_state.context
         if not context.knows(topic_partition) or context.is_being_deleted(topic_partition):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -110,21 +140,32 @@ class Reassignments:
         if not set(following.replicas) & set(context.leadership[topic_partition].isr):
             return ErrorCode.INVALID_REPLICA_ASSIGNMENT  # the ISR would become empty
         context.assignments[topic_partition.topic][topic_partition.partition] = following
-        await self._write_topic(topic_partition.topic)
-        # After the target is in the tree: a new controller must be able to continue, and no broker
-        # may get a replica that the tree does not list.
-        await self._advance(topic_partition, abandoned(current, following))
-        return ErrorCode.NONE
+        return abandoned(current, following)
 
-    async def _advance(self, topic_partition: TopicPartition, dropped: Replicas) -> None:
-        """Finish the reassignment if all targets are in sync; otherwise send the new roles."""
+    async def _advance_all(self, partitions: Mapping[TopicPartition, Replicas]) -> None:
+        """Take the next step of these reassignments; write each topic with a finished one once.
+
+        The values are the replicas that a new reassignment abandons.
+        """
+        finished: dict[str, None] = {}
+        async for topic_partition, dropped in in_slices(partitions.items()):
+            if await self._advance(topic_partition, dropped):
+                finished[topic_partition.topic] = None
+        for topic in finished:
+            await self._write_topic(topic)
+
+    async def _advance(self, topic_partition: TopicPartition, dropped: Replicas) -> bool:
+        """Finish the reassignment if all targets are in sync; otherwise send the new roles.
+
+        Returns whether it is finished, so that the topic must be written.
+        """
         context = self._epoch_state.context
         assignment = context.assignment(topic_partition)
         added_replicas = self._admit_added_replicas(topic_partition, assignment)
         finished = is_complete(assignment, context.leadership[topic_partition].isr)
         keep = assignment.target if finished else assignment.replicas
         if not await self._leaderships.restrict_leadership(topic_partition, keep):
-            return
+            return False
         if finished:
             dropped += assignment.removing
             context.assignments[topic_partition.topic][topic_partition.partition] = (
@@ -133,9 +174,10 @@ class Reassignments:
         # After the steps above: leadership is restricted to `keep`, in a new leader epoch, before
         # any replica gets the command to delete its log.
         self._send_commands(topic_partition, added_replicas, dropped)
-        if finished and assignment.is_reassigning:
-            await self._write_topic(topic_partition.topic)
-            _log.info("partition %s: reassigned to brokers %s", topic_partition, list(keep))
+        if not (finished and assignment.is_reassigning):
+            return False
+        _log.info("partition %s: reassigned to brokers %s", topic_partition, list(keep))
+        return True
 
     def _admit_added_replicas(
         self, topic_partition: TopicPartition, assignment: ReplicaAssignment

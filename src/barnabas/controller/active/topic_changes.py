@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable
 
-from barnabas.controller.active.context import PARTITIONS_PER_SLICE, Replica
+from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
 from barnabas.controller.active.leaderships import Leaderships
 from barnabas.controller.machines.states import (
@@ -24,7 +24,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
-from barnabas.zk.tree import DeleteOp, MultiError, NoNodeError, Op, SetOp, Stat
+from barnabas.zk.tree import DeleteOp, MultiError, NoNodeError, SetOp, Stat
 from barnabas.zk.znodes import TopicNode
 
 _log = logging.getLogger(__name__)
@@ -64,12 +64,12 @@ class TopicDeletion:
         context = self._epoch_state.context
         context.blocked_deletions.difference_update(unblocked)
         for topic in sorted(context.topics_to_delete):
-            statuses = [context.replica_status(r) for r in context.replicas_of(topic)]
+            statuses = [context.replica_status(r) async for r in in_slices(context.replicas(topic))]
             step = next_deletion_step(statuses, eligible=topic not in context.blocked_deletions)
             if step is DeletionStep.FINISH:
                 await self._finish(topic)
             elif step is DeletionStep.START:
-                self._start(topic)
+                await self._start(topic)
         self._epoch_state.flush()
 
     def on_replies(
@@ -81,7 +81,7 @@ class TopicDeletion:
             return
 
         async def settle() -> None:
-            for topic_partition in deleted:
+            async for topic_partition in in_slices(deleted):
                 error = reply.error or reply.partitions.get(topic_partition, ErrorCode.NONE)
                 self._settle((topic_partition, broker_id), ErrorCode(error))
             await self.resume()
@@ -112,16 +112,16 @@ class TopicDeletion:
         context.move_replica(replica, ReplicaStatus.DELETION_INELIGIBLE)
         context.blocked_deletions.add(replica[0].topic)
 
-    def _start(self, topic: str) -> None:
+    async def _start(self, topic: str) -> None:
         context, batch = self._epoch_state.context, self._epoch_state.batch
         _log.info("topic %s: deletion started", topic)
         # Brokers get the deletion in their metadata first, so that clients stop using the topic.
-        batch.update_metadata(context.partitions_of(topic))
-        for topic_partition in context.partitions_of(topic):
+        async for topic_partition in in_slices(list(context.partitions_of(topic))):
+            batch.update_metadata([topic_partition])
             if context.partition_status(topic_partition) is not PartitionStatus.NON_EXISTENT:
                 context.move_partition(topic_partition, PartitionStatus.OFFLINE)
                 context.move_partition(topic_partition, PartitionStatus.NON_EXISTENT)
-        for topic_partition, broker_id in context.replicas_of(topic):
+        async for topic_partition, broker_id in in_slices(list(context.replicas(topic))):
             replica = (topic_partition, broker_id)
             if context.replica_status(replica) is ReplicaStatus.DELETION_SUCCESSFUL:
                 continue
@@ -138,13 +138,14 @@ class TopicDeletion:
         below = await self._nodes_below(topic)
         last = [paths.topic(topic), paths.config("topics", topic), paths.delete_topic(topic)]
         present = [path for path in last if await self._epoch_state.tree.exists(path) is not None]
-        ops: list[Op] = [DeleteOp(path) for path in below + present]
         # A large topic does not fit into one multi. The mark goes with the last one, so that an
         # interrupted deletion continues.
-        if len(ops) > _ONE_STEP:
-            await self._epoch_state.fenced.delete_all(ops[: len(below)])
-            ops = ops[len(below) :]
-        await self._epoch_state.fenced.multi(ops)
+        if len(below) + len(present) > _ONE_STEP:
+            for start in range(0, len(below), _ONE_STEP):
+                part = below[start : start + _ONE_STEP]
+                await self._epoch_state.fenced.delete_all([DeleteOp(path) for path in part])
+            below = []
+        await self._epoch_state.fenced.multi([DeleteOp(path) for path in below + present])
         self._epoch_state.context.forget_topic(topic)
         _log.info("topic %s: deleted", topic)
 
@@ -156,7 +157,7 @@ class TopicDeletion:
         except NoNodeError:
             return []
         found: list[str] = []
-        for partition in partitions:
+        async for partition in in_slices(partitions):
             path = f"{root}/{partition}"
             found += [f"{path}/{name}" for name in await tree.children(path)]
             found.append(path)
@@ -198,6 +199,7 @@ class TopicChanges:
         if found is None or topic in context.topics_to_delete:
             return
         node, stat = found
+        await asyncio.sleep(0)  # thousands of partitions take milliseconds in each step
         context.topic_versions[topic] = stat.version
         known = context.assignments[topic]
         added = {p: a for p, a in node.partitions.items() if p not in known}
@@ -213,12 +215,12 @@ class TopicChanges:
         if not created:
             return
         context = self._epoch_state.context
-        async for topic_partition in in_slices(created, PARTITIONS_PER_SLICE):
+        async for topic_partition in in_slices(created):
             context.move_partition(topic_partition, PartitionStatus.NEW)
             for broker_id in context.assignment(topic_partition).replicas:
                 context.move_replica((topic_partition, broker_id), ReplicaStatus.NEW)
         await self._leaderships.initialize(created)
-        async for topic_partition in in_slices(created, PARTITIONS_PER_SLICE):
+        async for topic_partition in in_slices(created):
             online = context.online_replicas(topic_partition)
             for broker_id in context.assignment(topic_partition).replicas:
                 status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE

@@ -36,7 +36,7 @@ class BrokerRack:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class PlacementStart:
     """Start of the placement: index of the first broker, first distance, first partition."""
 
     index: int = 0
@@ -45,7 +45,7 @@ class Start:
 
 
 def place_replicas(
-    brokers: Sequence[BrokerRack], partitions: int, replication_factor: int, start: Start
+    brokers: Sequence[BrokerRack], partitions: int, replication_factor: int, start: PlacementStart
 ) -> dict[int, Replicas]:
     """Returns the replicas of `partitions` new partitions, numbered from `start.partition`.
 
@@ -81,7 +81,7 @@ def place_added_partitions(
     first = existing[0]
     ordered = sorted(b.broker_id for b in brokers)
     index = next((i for i, broker_id in enumerate(ordered) if broker_id >= first[0]), 0)
-    start = Start(index, index, len(existing))
+    start = PlacementStart(index, index, len(existing))
     return place_replicas(brokers, total - len(existing), len(first), start)
 
 

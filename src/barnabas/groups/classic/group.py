@@ -151,7 +151,7 @@ class ClassicGroupMember:
 
 @dataclass(slots=True)
 class ClassicGroup:
-    """Owned by its shard.
+    """State of a classic group: members, generation and protocol. Owned by its shard.
 
     Invariants: `leader_id` is a member, or None when there are none; `static_members` maps every
     instance id to exactly one member; a member is never pending at the same time.
@@ -286,8 +286,8 @@ class ClassicGroup:
             return bool(protocol_type) and bool(protocols)
         if protocol_type != self.protocol_type:
             return False
-        everyone = len(self.members)
-        return any(self._protocol_counts[protocol.name] == everyone for protocol in protocols)
+        member_count = len(self.members)
+        return any(self._protocol_counts[protocol.name] == member_count for protocol in protocols)
 
     def select_protocol(self) -> str:
         """Returns the protocol with the most votes; members vote among those that all support.
@@ -295,8 +295,8 @@ class ClassicGroup:
         Of equals, the protocol with the first vote wins, so that the result depends only on the
         order of members.
         """
-        everyone = len(self.members)
-        common = (name for name, count in self._protocol_counts.items() if count == everyone)
+        member_count = len(self.members)
+        common = (name for name, count in self._protocol_counts.items() if count == member_count)
         candidates = frozenset(common)
         votes = Counter(member.vote(candidates) for member in self.members.values())
         winner, _ = max(votes.items(), key=lambda item: item[1])

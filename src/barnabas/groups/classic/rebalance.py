@@ -197,7 +197,7 @@ def fail_parked_syncs(step: GroupStep, group: ClassicGroup, error_code: ErrorCod
             set_session(step, group, member)
 
 
-def dismiss(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
+def fail_parked_requests(step: GroupStep, group: ClassicGroup, error_code: ErrorCode) -> None:
     """Fails every parked request of the group; its members stay."""
     for member in group.all_members:
         reply_to_join(step, group, member, JoinGroupReply(error_code, member.member_id))

@@ -56,7 +56,7 @@ class GroupDraft:
         if self.replaced is None:
             return
         # After the new group is in the table: the members rejoin at once and must find it.
-        _dismiss_classic(step, self.replaced)
+        _fail_parked_requests(step, self.replaced)
         for member in self._converted:
             assert member.classic is not None
             key = TimerKey(TimerKind.SESSION, self.replaced.group_id, member.member_id)
@@ -134,9 +134,9 @@ def _to_consumer_member(
     )
 
 
-def _dismiss_classic(step: GroupStep, group: ClassicGroup) -> None:
+def _fail_parked_requests(step: GroupStep, group: ClassicGroup) -> None:
     """Fails requests parked in the classic rebalance, so that the members rejoin."""
-    rebalance.dismiss(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
+    rebalance.fail_parked_requests(step, group, ErrorCode.REBALANCE_IN_PROGRESS)
     for kind in (TimerKind.JOIN, TimerKind.SYNC):
         step.outcome.cancel_timer(TimerKey(kind, group.group_id))
     for member_id in group.pending_members:

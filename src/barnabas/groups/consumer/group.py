@@ -152,14 +152,14 @@ class ConsumerGroup:
 
     def copy(self) -> "ConsumerGroup":
         """Returns a copy; `rejoin_timers` describes running timers and stays shared."""
-        twin = copy.copy(self)
-        twin.members = dict(self.members)
-        twin.static_members = dict(self.static_members)
-        twin.target = dict(self.target)
-        twin.subscription_metadata = dict(self.subscription_metadata)
-        twin.regexes = dict(self.regexes)
-        twin.owners = dict(self.owners)
-        return twin
+        clone = copy.copy(self)
+        clone.members = dict(self.members)
+        clone.static_members = dict(self.static_members)
+        clone.target = dict(self.target)
+        clone.subscription_metadata = dict(self.subscription_metadata)
+        clone.regexes = dict(self.regexes)
+        clone.owners = dict(self.owners)
+        return clone
 
     # Setters
 
@@ -230,12 +230,12 @@ class ConsumerGroup:
 
     def preferred_assignor(self) -> str | None:
         """Returns the assignor that most members request; of equals, the first one."""
-        wishes = Counter(
+        preferences = Counter(
             member.server_assignor
             for member in self.members.values()
             if member.server_assignor is not None
         )
-        return max(wishes, key=wishes.__getitem__) if wishes else None
+        return max(preferences, key=preferences.__getitem__) if preferences else None
 
     def classic_members(self) -> list[ConsumerGroupMember]:
         return [member for member in self.members.values() if member.uses_classic_protocol]

@@ -389,8 +389,8 @@ def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
     subscribes = request.subscribed_topic_names is not None or (
         request.subscribed_topic_regex is not None
     )
-    tells_all = request.rebalance_timeout_ms != -1 and request.topic_partitions is not None
-    return request.member_epoch == JOIN_EPOCH or (tells_all and subscribes)
+    is_complete = request.rebalance_timeout_ms != -1 and request.topic_partitions is not None
+    return request.member_epoch == JOIN_EPOCH or (is_complete and subscribes)
 
 
 class _MemberTimers:

@@ -225,16 +225,21 @@ def _named(partitions: Partitions, topics: TopicsImage) -> tuple[NamedPartitions
 
 
 def validate_commit(
-    group: ConsumerGroup, member_id: str, epoch: int, *, transactional: bool, understands: bool
+    group: ConsumerGroup,
+    member_id: str,
+    epoch: int,
+    *,
+    transactional: bool,
+    supports_member_epochs: bool,
 ) -> None:
     """Raises unless a commit of this member and epoch may be stored now.
 
-    `understands`: the client supports member epochs (OffsetCommit v9+).
+    `supports_member_epochs`: the client supports member epochs (OffsetCommit v9+).
     """
     if epoch < 0 and group.is_empty:
         return
     member = group.member(member_id)
-    if not transactional and not member.uses_classic_protocol and not understands:
+    if not transactional and not member.uses_classic_protocol and not supports_member_epochs:
         raise BrokerError(
             ErrorCode.UNSUPPORTED_VERSION,
             "OffsetCommit version 9 or above must be used by members using the consumer protocol.",

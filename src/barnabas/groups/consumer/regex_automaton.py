@@ -72,10 +72,10 @@ class Automaton:
         return self.choice([inner, self.empty()])
 
     def star(self, inner: NfaFragment) -> NfaFragment:
-        hub = self._new_state()
-        self._free[hub].append(inner.start)
-        self._free[inner.end].append(hub)
-        return NfaFragment(hub, hub)
+        loop_state = self._new_state()
+        self._free[loop_state].append(inner.start)
+        self._free[inner.end].append(loop_state)
+        return NfaFragment(loop_state, loop_state)
 
     def _new_state(self) -> int:
         if len(self._free) >= MAX_STATES:

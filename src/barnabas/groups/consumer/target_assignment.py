@@ -179,25 +179,25 @@ def _even_out(owned: _Owned, subscribers: dict[Uuid, list[str]]) -> None:
     moved = True
     while moved:
         moved = False
-        for giver in sorted(owned, key=lambda name: (-len(owned[name]), name)):
-            while (move := _best_move(owned, subscribers, giver)) is not None:
+        for donor in sorted(owned, key=lambda name: (-len(owned[name]), name)):
+            while (move := _best_move(owned, subscribers, donor)) is not None:
                 partition, receiver = move
-                owned[giver].remove(partition)
+                owned[donor].remove(partition)
                 owned[receiver].add(partition)
                 moved = True
 
 
 def _best_move(
-    owned: _Owned, subscribers: dict[Uuid, list[str]], giver: str
+    owned: _Owned, subscribers: dict[Uuid, list[str]], donor: str
 ) -> tuple[_Partition, str] | None:
     best: tuple[int, _Partition, str] | None = None
-    for topic_id in sorted({topic_id for topic_id, _ in owned[giver]}):
+    for topic_id in sorted({topic_id for topic_id, _ in owned[donor]}):
         receiver = min(subscribers[topic_id], key=lambda name: (len(owned[name]), name))
         load = len(owned[receiver])
         # A move between members that differ by one would only exchange their roles, and the loop of
         # the caller would not end.
-        if load + 1 < len(owned[giver]) and (best is None or load < best[0]):
-            partition = max(p for p in owned[giver] if p[0] == topic_id)
+        if load + 1 < len(owned[donor]) and (best is None or load < best[0]):
+            partition = max(p for p in owned[donor] if p[0] == topic_id)
             best = (load, partition, receiver)
     return (best[1], best[2]) if best is not None else None
 

@@ -97,8 +97,8 @@ def escape(cursor: RegexCursor, escaped: str) -> CharTest:
     """Returns the test of an escape, for one character or a set; `escaped` has been read."""
     if escaped.lower() in _ESCAPED_SETS:
         return _set_escape(escaped)
-    meant = _escaped_char(cursor, escaped, "")
-    return lambda one: one == meant
+    literal = _escaped_char(cursor, escaped, "")
+    return lambda one: one == literal
 
 
 def char_class(cursor: RegexCursor) -> CharTest:

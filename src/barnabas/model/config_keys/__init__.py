@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from barnabas.model.config_keys.consumer import CONSUMER_KEYS
     from barnabas.model.config_keys.producer import PRODUCER_KEYS
 
-_HOMES = {
+_MODULE_OF = {
     "ADMIN_KEYS": "barnabas.model.config_keys.client",
     "CONNECTOR_KEYS": "barnabas.model.config_keys.connector",
     "CONSUMER_KEYS": "barnabas.model.config_keys.consumer",
@@ -24,4 +24,4 @@ _HOMES = {
 
 __all__ = ["ADMIN_KEYS", "CONNECTOR_KEYS", "CONSUMER_KEYS", "PRODUCER_KEYS", "SIMPLE_KEYS"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from barnabas.spark.formats.avro import avro_schema, avro_writer, record_fields
     from barnabas.spark.formats.schemas import parse_ddl
 
-_HOMES = {
+_MODULE_OF = {
     "avro_schema": "barnabas.spark.formats.avro",
     "avro_writer": "barnabas.spark.formats.avro",
     "parse_ddl": "barnabas.spark.formats.schemas",
@@ -25,4 +25,4 @@ _HOMES = {
 
 __all__ = ["avro_schema", "avro_writer", "parse_ddl", "record_fields"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -197,7 +197,7 @@ def _unframed(data: bytes) -> bytes:
     return data[_FRAME:]
 
 
-def _as_text(value: object) -> Any:
+def _as_text(value: object) -> object:
     """Converts UUIDs to text, at any depth."""
     if isinstance(value, dict):
         return {name: _as_text(item) for name, item in value.items()}

@@ -10,11 +10,11 @@ from barnabas.model.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from barnabas.spark.sink.writers import BatchWriter, StreamWriter
 
-_HOMES = {
+_MODULE_OF = {
     "BatchWriter": "barnabas.spark.sink.writers",
     "StreamWriter": "barnabas.spark.sink.writers",
 }
 
 __all__ = ["BatchWriter", "StreamWriter"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

@@ -30,6 +30,7 @@ CHUNK = 1000
 SQLITE_SECONDS = 60.0
 """How long a write waits for another writer of the same file."""
 _MARKS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
+EPOCHS = "barnabas_epochs"
 
 
 class DatabaseSink:
@@ -139,9 +140,6 @@ def query_id(frame: "DataFrame") -> str:
 def _chunks(rows: Iterable[Any]) -> Iterator[list[tuple[Any, ...]]]:
     iterator = (tuple(row) for row in rows)
     return iter(lambda: list(itertools.islice(iterator, CHUNK)), [])
-
-
-EPOCHS = "barnabas_epochs"
 
 
 def claim(cursor: Any, query: str, batch_id: int, mark: str = "?") -> bool:

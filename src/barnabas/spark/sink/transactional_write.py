@@ -42,6 +42,13 @@ from barnabas.spark.worker_memory import freeze_imports
 
 PENDING_BATCHES = 16
 DELIVERY_SECONDS = 600.0
+KEPT_BYTES = 1024 * 1024
+"""Rows up to this size are kept in memory until they are committed, for retries."""
+ATTEMPTS = 3
+"""Number of attempts; each one reads the committed epoch first. In local mode Spark itself does not
+retry a task."""
+FRESH_SECONDS = 600.0
+"""After this time without use the coordinator may have expired the transactional id."""
 
 
 @dataclass(slots=True)
@@ -148,13 +155,6 @@ def _times(batch: pa.RecordBatch, name: str | None) -> pa.Array | None:
 
 
 _log = logging.getLogger("barnabas.spark")
-KEPT_BYTES = 1024 * 1024
-"""Rows up to this size are kept in memory until they are committed, for retries."""
-ATTEMPTS = 3
-"""Number of attempts; each one reads the committed epoch first. In local mode Spark itself does not
-retry a task."""
-FRESH_SECONDS = 600.0
-"""After this time without use the coordinator may have expired the transactional id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +262,8 @@ def write_exactly_once(
     # A second attempt may run while the first is still alive (speculation, a lost executor). Only
     # init_transactions fences it, so only a first attempt may skip that call.
     continues = epoch.first_attempt and clients.continues(settings, epoch)
-    *ways, last = ([_transaction] if continues else []) + [_write_if_missing] * ATTEMPTS
-    for write in ways:
+    *attempts, last = ([_transaction] if continues else []) + [_write_if_missing] * ATTEMPTS
+    for write in attempts:
         try:
             return write(options, settings, epoch, kept)
         # Another attempt would find the same difference.

@@ -11,11 +11,11 @@ from barnabas.model.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from barnabas.spark.source.batch_reader import BatchReader, FilteringBatchReader
 
-_HOMES = {
+_MODULE_OF = {
     "BatchReader": "barnabas.spark.source.batch_reader",
     "FilteringBatchReader": "barnabas.spark.source.batch_reader",
 }
 
 __all__ = ["BatchReader", "FilteringBatchReader"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

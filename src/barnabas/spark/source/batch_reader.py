@@ -55,7 +55,7 @@ class Bounds:
         start = {
             topic_partition: max(at, first)
             for topic_partition, at in start.items()
-            if self._takes(topic_partition)
+            if self._is_selected(topic_partition)
         }
         end = {
             topic_partition: at if last is None else min(at, last)
@@ -72,7 +72,7 @@ class Bounds:
             }
         return start, {topic_partition: end[topic_partition] for topic_partition in start}
 
-    def _takes(self, topic_partition: TopicPartition) -> bool:
+    def _is_selected(self, topic_partition: TopicPartition) -> bool:
         topic_ok = self.topics is None or topic_partition.topic in self.topics
         return topic_ok and (
             self.partitions is None or topic_partition.partition in self.partitions

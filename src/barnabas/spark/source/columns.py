@@ -51,7 +51,7 @@ def spark_batch(
     """Returns the columns `names` of a batch, in that order and in Spark's types; those in
     `decoded` are taken from there."""
     arrays = [
-        decoded[name] if name in decoded else _BUILDERS.get(name, _as_it_is(name))(fetched, batch)
+        decoded[name] if name in decoded else _BUILDERS.get(name, _unchanged(name))(fetched, batch)
         for name in names
     ]
     return pa.RecordBatch.from_arrays(arrays, names=names)
@@ -119,7 +119,7 @@ def _headers(fetched: "FetchedBatches", batch: pa.RecordBatch) -> pa.Array:
     return pc.if_else(pc.equal(lengths, 0), pa.scalar(None, kind), headers.cast(kind))
 
 
-def _as_it_is(name: str) -> Callable[["FetchedBatches", pa.RecordBatch], pa.Array]:
+def _unchanged(name: str) -> Callable[["FetchedBatches", pa.RecordBatch], pa.Array]:
     return lambda _, batch: batch.column(name)
 
 
@@ -198,7 +198,7 @@ def _error(
     offset = batch.column("offset")[first].as_py()
     return DecodeError(
         f"{topic_partition} at offset {offset}: {reasons[first]}. "
-        "With on.decode.error=dlq or null the query continues"
+        "With on.decode.error=dlq or null the query continues; in a pipeline, with dead_letters"
     )
 
 

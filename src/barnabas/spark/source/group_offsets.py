@@ -35,6 +35,10 @@ LONGEST = 4096
 """The limit of offset.metadata.max.bytes; topics beyond it are not stored."""
 
 _WORD = "spark"
+# Collects the positions of fast micro-batches into one commit.
+PAUSE_SECONDS = 0.5
+FLUSH_SECONDS = 15.0
+TOPIC_IDS_SUFFIX = "-topics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +100,7 @@ def _crc(text: str) -> str:
     return f"{zlib.crc32(text.encode()):08x}"
 
 
-# Collects the positions of fast micro-batches into one commit.
-PAUSE_SECONDS = 0.5
-FLUSH_SECONDS = 15.0
 _log = logging.getLogger("barnabas.spark")
-
-TOPIC_IDS_SUFFIX = "-topics"
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,7 @@ def _starting(texts: OptionTexts, streaming: bool) -> OffsetLimit:
         return by_time
     default: OffsetLimit = LatestOffsets() if streaming else EarliestOffsets()
     limit = _limit(texts, "startingOffsets", default)
-    if not streaming and _says(limit, LATEST):
+    if not streaming and _contains(limit, LATEST):
         raise ConfigError("startingOffsets: a batch read cannot begin at the latest offset")
     return limit
 
@@ -230,7 +230,7 @@ def _ending(texts: OptionTexts) -> OffsetLimit:
     if by_time is not None:
         return by_time
     limit = _limit(texts, "endingOffsets", LatestOffsets())
-    if _says(limit, EARLIEST):
+    if _contains(limit, EARLIEST):
         raise ConfigError("endingOffsets: a read cannot end at the earliest offset")
     return limit
 
@@ -268,7 +268,7 @@ def _limit(texts: OptionTexts, name: str, default: OffsetLimit) -> OffsetLimit:
     return SpecificOffsets(offsets)
 
 
-def _says(limit: OffsetLimit, word: int) -> bool:
+def _contains(limit: OffsetLimit, word: int) -> bool:
     if isinstance(limit, SpecificOffsets):
         return word in limit.offsets.values()
     return isinstance(limit, EarliestOffsets if word == EARLIEST else LatestOffsets)

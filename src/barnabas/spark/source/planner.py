@@ -26,6 +26,10 @@ from barnabas.spark.source.offsets import Offsets
 
 PACKED_RECORDS = 10_000
 """Small ranges share a task up to this many offsets: a task takes at least 10 ms."""
+DELETED = "the topic or partition was deleted"
+RECREATED = "the topic was deleted and created again"
+TRUNCATED = "the log was cut back, or the topic was deleted and created again"
+LOG_START = "retention or a deletion of records moved the start of the log"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -205,12 +209,6 @@ def rate_limit(
     return ends
 
 
-DELETED = "the topic or partition was deleted"
-RECREATED = "the topic was deleted and created again"
-TRUNCATED = "the log was cut back, or the topic was deleted and created again"
-LOG_START = "retention or a deletion of records moved the start of the log"
-
-
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Offsets `first` to `last` of a partition that cannot be read; `last` None: to its end."""
@@ -253,7 +251,7 @@ class ClusterView:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """The possible end of the micro-batch, the start that limits count from, and the losses."""
+    """How far a micro-batch can read: from `base`, where its limits begin to count, to `end`."""
 
     base: Offsets
     end: Offsets
@@ -271,7 +269,7 @@ def advance(
     losses: list[Loss] = []
     for topic_partition, position in start.items():
         latest = view.latest.get(topic_partition)
-        loss = _gone(topic_partition, position, latest, view, known_ids)
+        loss = _partition_loss(topic_partition, position, latest, view, known_ids)
         if loss is not None:
             losses.append(loss)
         if latest is None or _leaves(topic_partition, position, latest, view, known_ids):
@@ -299,7 +297,7 @@ def log_end_loss(topic_partition: TopicPartition, position: int, latest: int, en
     )
 
 
-def _gone(
+def _partition_loss(
     topic_partition: TopicPartition,
     position: int,
     latest: int | None,

@@ -9,6 +9,7 @@ micro-batches end with it, and a thread would delay them. After that one thread 
 fetches one response ahead. The thread and the task never use the consumer at the same time.
 """
 
+import atexit
 import logging
 import os
 import struct
@@ -25,6 +26,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, DeadlineError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.arrow import take_arrow
+from barnabas.runtime.freed_memory import keep_freed_memory
 from barnabas.spark.dead_letters import DeadLetterWriter
 from barnabas.spark.formats.decoding import DLQ
 from barnabas.spark.source.columns import RowDecoder, decoded_names, spark_batch
@@ -37,7 +39,7 @@ from barnabas.spark.source.planner import (
     log_end_loss,
     log_start_loss,
 )
-from barnabas.spark.worker_memory import freeze_imports, keep_freed_memory
+from barnabas.spark.worker_memory import freeze_imports
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +51,15 @@ _HEAD_SIZE = 12
 _BATCH_MAGIC = 2
 
 Fetch = Callable[[int], FetchedBatches]
+BATCH_BYTES = 24 * 1024 * 1024
+"""The approximate size of a batch for Spark, estimated from the rows before."""
+FIRST_FETCH_BYTES = 1024 * 1024
+"""The first fetch of a range is small, because nothing is decoded while it is in flight."""
+LEAST_FETCH_BYTES = 64 * 1024
+KEPT_BYTES = 128 * 1024 * 1024
+"""A worker allocates the same megabytes for each fetch; malloc keeps them."""
+EXPECTED_RECORD_BYTES = 1024
+"""Larger records need more fetches; each is in flight while the one before is decoded."""
 
 
 class Prefetch:
@@ -98,13 +109,6 @@ def following_offset(data: memoryview, position: int) -> int:
     return position
 
 
-BATCH_BYTES = 24 * 1024 * 1024
-"""The approximate size of a batch for Spark, estimated from the rows before."""
-FIRST_FETCH_BYTES = 1024 * 1024
-"""The first fetch of a range is small, because nothing is decoded while it is in flight."""
-LEAST_FETCH_BYTES = 64 * 1024
-EXPECTED_RECORD_BYTES = 1024
-"""Larger records need more fetches; each is in flight while the one before is decoded."""
 Read = TypeVar("Read")
 _log = logging.getLogger("barnabas.spark")
 
@@ -138,15 +142,22 @@ class ConsumerCache:
         if consumer is not None:
             consumer.close()
 
+    def close(self) -> None:
+        """Closes the consumers of this process; those of the parent stay open after a fork."""
+        while self._process == os.getpid() and self._consumers:
+            self._consumers.popitem()[1].close()
+
     def _after_fork(self) -> None:
         if self._process != os.getpid():
             self._process, self._consumers, self._ahead = os.getpid(), {}, None
             freeze_imports()
-            keep_freed_memory()
+            keep_freed_memory(KEPT_BYTES)
 
 
 # One per worker process, because connections must outlive a task.
 _consumers = ConsumerCache()
+# Small micro-batches are read in the driver. Spark's workers end without these functions.
+atexit.register(_consumers.close)
 
 
 def read_ahead(work: Callable[[], Read]) -> Future[Read]:
@@ -249,7 +260,7 @@ class RangeReader:
         self._options = options
         self._position = item.start
         self._row_bytes = EXPECTED_RECORD_BYTES
-        self._patience_s = options.poll_timeout_ms / 1000
+        self._poll_timeout_s = options.poll_timeout_ms / 1000
 
     def batches(
         self, ahead: Callable[[], ThreadPoolExecutor], columns: list[str] | None
@@ -285,13 +296,13 @@ class RangeReader:
     def _read(
         self, fetches: Prefetch, columns: list[str] | None
     ) -> Iterator[tuple[FetchedBatches, "pa.RecordBatch"]]:
-        deadline = time.monotonic() + self._patience_s
+        deadline = time.monotonic() + self._poll_timeout_s
         while self._position < self._range.end:
             before = self._position
             # Not assigned to a name, which would keep its memory during the next fetch.
             yield from self._decoded(self._next(fetches), columns)
             if self._position > before:
-                deadline = time.monotonic() + self._patience_s
+                deadline = time.monotonic() + self._poll_timeout_s
             # No progress is normal for a while: the leader changes, or a fetch contains only
             # records of aborted transactions. The deadline counts from the last progress.
             elif time.monotonic() >= deadline:

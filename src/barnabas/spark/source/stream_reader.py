@@ -56,6 +56,9 @@ FRESH_SECONDS = 1.0
 """An older view is discarded: partitions may have been added, deleted or truncated."""
 YIELD_SECONDS = 0.004
 """A pause, so that the plan that Spark waits for is sent first: both need the interpreter lock."""
+LONG_POLL_MS = 100
+POLL_SECONDS = 0.02
+"""Spark calls an idle query every 10 ms; waiting here limits the requests to the brokers."""
 
 
 class LookAhead:
@@ -72,7 +75,7 @@ class LookAhead:
         """Starts the request in another thread."""
         if self._limit is None or self._thread is not None:
             return
-        self._thread = threading.Thread(target=self._look, name="look-ahead", daemon=True)
+        self._thread = threading.Thread(target=self._request, name="look-ahead", daemon=True)
         self._thread.start()
 
     def take(self, start: Mapping[TopicPartition, int]) -> ClusterView | None:
@@ -84,7 +87,7 @@ class LookAhead:
         seen, self._seen = self._seen, None
         if seen is None or time.monotonic() - seen[0] > FRESH_SECONDS:
             return None
-        return seen[1] if self._enough(start, seen[1].latest) else None
+        return seen[1] if self._is_sufficient(start, seen[1].latest) else None
 
     def close(self) -> None:
         """Waits for the thread. Close the cluster first: that ends a request in flight."""
@@ -92,7 +95,7 @@ class LookAhead:
         if self._thread is not None:
             self._thread.join()
 
-    def _look(self) -> None:
+    def _request(self) -> None:
         self._pause.wait(YIELD_SECONDS)
         begin = time.monotonic()
         try:
@@ -100,7 +103,7 @@ class LookAhead:
         except BarnabasError:
             self._seen = None  # the request is repeated by the planner, which reports the error
 
-    def _enough(
+    def _is_sufficient(
         self, start: Mapping[TopicPartition, int], latest: Mapping[TopicPartition, int]
     ) -> bool:
         assert self._limit is not None
@@ -110,15 +113,14 @@ class LookAhead:
         return min(ahead, default=0) >= 0 and sum(ahead) >= self._limit
 
 
-LONG_POLL_MS = 100
-LOOK_AGAIN_SECONDS = 0.02
-"""Spark calls an idle query every 10 ms; waiting here limits the requests to the brokers."""
-
 _log = logging.getLogger("barnabas.spark")
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Spark's names for its methods; each is called by one thread at a time."""
+    """Implements Spark's interface of a streaming source, with Spark's method names.
+
+    Spark calls each method from one thread at a time.
+    """
 
     def __init__(self, options: SourceOptions, schema: StructType) -> None:
         self._options = options
@@ -296,7 +298,7 @@ class QueryPlanning:
             if end != start or not waits or self._clock.monotonic_ms() >= deadline:
                 self._commit(start, end)
                 return end
-            self._pause.wait(LOOK_AGAIN_SECONDS)
+            self._pause.wait(POLL_SECONDS)
 
     def _commit(self, start: Offsets, end: Offsets) -> None:
         """Commits `start`: Spark plans the next micro-batch when all before has been processed."""

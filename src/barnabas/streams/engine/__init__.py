@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from barnabas.streams.engine.lowering import bounded_frame, empty_frame
     from barnabas.streams.engine.rows import schema_of_frame
 
-_HOMES = {
+_MODULE_OF = {
     "assemble": "barnabas.streams.engine.assembly",
     "bounded_frame": "barnabas.streams.engine.lowering",
     "empty_frame": "barnabas.streams.engine.lowering",
@@ -27,4 +27,4 @@ _HOMES = {
 
 __all__ = ["assemble", "bounded_frame", "empty_frame", "schema_of_frame"]
 
-__getattr__ = lazy_exports(__name__, _HOMES)
+__getattr__ = lazy_exports(__name__, _MODULE_OF)

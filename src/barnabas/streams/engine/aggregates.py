@@ -8,9 +8,7 @@ does not advance within a micro-batch: the newest time of the earlier micro-batc
 a row is late and whether a window is closed.
 """
 
-from typing import Any
-
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import Window as Over
 from pyspark.sql import functions as sf
 
@@ -21,6 +19,7 @@ from barnabas.streams.nodes import Aggregate
 from barnabas.streams.windows import Emit, Shape, Window
 
 WINDOW_COLUMNS = ("window_start", "window_end")
+TIME = "newest_ms"
 
 
 def interval(milliseconds: int) -> str:
@@ -51,7 +50,7 @@ def grouped(frame: DataFrame, node: Aggregate) -> DataFrame:
     return as_result(made, node)
 
 
-def _session_bounds(window: Window) -> Any:
+def _session_bounds(window: Window) -> Column:
     """Returns the bounds of a session from its own first and last row.
 
     Spark pushes filters on the grouping column below the aggregation. There each row is still a
@@ -61,7 +60,7 @@ def _session_bounds(window: Window) -> Any:
     return sf.struct(sf.col("_first").alias("start"), end.alias("end"))
 
 
-def window_column(window: Window) -> Any:
+def window_column(window: Window) -> Column:
     """Returns Spark's window expression of a row's time."""
     if window.shape is Shape.SESSION:
         return sf.session_window("_timestamp", interval(window.size_ms))
@@ -100,9 +99,6 @@ def with_watermark(frame: DataFrame, window: Window | None) -> DataFrame:
     if window is None:
         return frame
     return frame.withWatermark("_timestamp", interval(window.grace_ms))
-
-
-TIME = "newest_ms"
 
 
 # --- groups of a table ---
@@ -199,7 +195,7 @@ def _sliding(rows: DataFrame, node: Aggregate, window: Window) -> DataFrame:
     return as_result(made.withColumn("_window", bounds), node)
 
 
-def last_end_ms(window: Window) -> Any:
+def last_end_ms(window: Window) -> Column:
     """Returns the end of the last window that contains a row."""
     time = sf.unix_millis("_timestamp")
     if window.shape in (Shape.SESSION, Shape.SLIDING):
@@ -250,5 +246,5 @@ def _just_closed(rows: DataFrame, node: Aggregate, was: int | None, now: int | N
     return _still_open(made, node.window, was).where(_closing(node.window) <= now)
 
 
-def _closing(window: Window) -> Any:
+def _closing(window: Window) -> Column:
     return sf.unix_millis("window_end") + window.grace_ms

@@ -83,7 +83,7 @@ def assemble(
         if lost_state == "rebuild":
             lost.rebuild()
         else:
-            lost.refuse()
+            lost.raise_if_lost()
         create_written_topics(topology, made, topics, admin)
     return queries
 
@@ -140,14 +140,14 @@ class LostState:
             if not (isinstance(node, Through) and node.topic is not None)
         }
 
-    def refuse(self) -> None:
+    def raise_if_lost(self) -> None:
         """Raises LostStateError for the first query whose checkpoint is gone; names the
         remedies."""
         for query in self._queries:
-            evidence = self._evidence(query)
-            if evidence is not None:
+            output = self._earlier_output(query)
+            if output is not None:
                 raise LostStateError(
-                    f"query {query.name} has no checkpoint in {query.checkpoint}, but {evidence} "
+                    f"query {query.name} has no checkpoint in {query.checkpoint}, but {output} "
                     "already: its state is lost, and results computed without it would be wrong. "
                     "Restore the checkpoint directory from a copy that is as new as the output; or "
                     "compute everything again from the source topics with "
@@ -162,7 +162,7 @@ class LostState:
         keep their records: keys that the sources no longer have keep their last value. Returns
         whether a checkpoint was gone.
         """
-        lost = [query.name for query in self._queries if self._evidence(query) is not None]
+        lost = [query.name for query in self._queries if self._earlier_output(query) is not None]
         if not lost:
             return False
         _log.info("query %s has no checkpoint: everything is computed from the sources", lost[0])
@@ -176,8 +176,8 @@ class LostState:
         self._delete_topics(self._internal)
         return True
 
-    def _evidence(self, query: StageQuery) -> str | None:
-        """Returns the evidence that a query without a checkpoint has run before, or None."""
+    def _earlier_output(self, query: StageQuery) -> str | None:
+        """Returns the output of an earlier run if the checkpoint of a query is gone, else None."""
         writes_internal = any(topic in self._internal for topic in query.written_topics)
         if query.stage.core is None and not writes_internal:
             return None  # without state a new run repeats records, but none of them is wrong

@@ -373,7 +373,7 @@ class _KeyFolds:
             if state is not _NO_STATE:
                 yield key, time, state
 
-    def _next(self, state: object, row: dict[str, Any]) -> Any:
+    def _next(self, state: object, row: dict[str, Any]) -> object:
         began = self._node.initial() if state is _NO_STATE or state is None else state
         return self._node.function(began, self._make_record(row["_record"]))
 

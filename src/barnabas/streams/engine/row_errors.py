@@ -160,7 +160,7 @@ def _key_bytes(key: object) -> bytes | None:
     return (json.dumps(key, default=_plain) if isinstance(key, dict) else str(key)).encode()
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Converts values that JSON cannot represent."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")

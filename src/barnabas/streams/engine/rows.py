@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import DataType, StructType
 
@@ -124,7 +124,7 @@ def empty_rows(spark: SparkSession, topic: Topic) -> DataFrame:
     return frame
 
 
-def _value_columns(topic: Topic) -> list[Any]:
+def _value_columns(topic: Topic) -> list[Column]:
     if topic.value_format in STRUCTURED:
         assert topic.schema is not None
         return [sf.col("value").getField(name).alias(name) for name in topic.schema.names]
@@ -134,7 +134,7 @@ def _value_columns(topic: Topic) -> list[Any]:
     return [sf.col("value").cast(field.type).alias(field.name)]
 
 
-def _key_columns(topic: Topic, key: Any) -> list[Any]:
+def _key_columns(topic: Topic, key: Column) -> list[Column]:
     names = topic.schema.names if topic.schema else ("value",)
     if topic.key_column is None or topic.key_column in names:
         return []
@@ -182,14 +182,14 @@ def write_options(cluster: ClusterSettings, topic: str) -> dict[str, str]:
     return {**cluster.sink_options(), "topic": topic, "timestampColumn": "time"}
 
 
-def key_text(key: Any, kind: DataType) -> Any:
+def key_text(key: Column, kind: DataType) -> Column:
     """Returns a key as the bytes or text of its record."""
     if isinstance(kind, StructType):
         return sf.to_json(key)
     return key if kind.simpleString() in ("binary", "string") else key.cast("string")
 
 
-def _value(frame: DataFrame, columns: list[str], topic: Topic) -> Any:
+def _value(frame: DataFrame, columns: list[str], topic: Topic) -> Column:
     if topic.value_format in STRUCTURED:
         return sf.struct(*(sf.col(f"`{name}`") for name in columns))
     if len(columns) != 1:
@@ -205,7 +205,7 @@ def _value(frame: DataFrame, columns: list[str], topic: Topic) -> Any:
 # --- changes of tables ---
 
 
-def columns_of(frame: DataFrame) -> list[Any]:
+def columns_of(frame: DataFrame) -> list[Column]:
     """Returns all columns of a frame, with quoted names."""
     return [sf.col(f"`{name}`") for name in frame.columns]
 
@@ -239,11 +239,11 @@ def difference(before: DataFrame, after: DataFrame) -> DataFrame:
     )
 
 
-def _row(frame: DataFrame) -> Any:
+def _row(frame: DataFrame) -> Column:
     return sf.struct(*columns_of(frame))
 
 
-def _same(frame: DataFrame) -> Any:
+def _same(frame: DataFrame) -> Column:
     sides = [
         sf.struct(*(sf.col(f"{side}.`{name}`").alias(name) for name in own_columns(frame)))
         for side in ("_new", "_old")

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 SQL, PYTHON = "case.sql", "case.py"
 INPUT_KEYS = {"key", "value", "timestamp", "partition", "step", "headers"}
+SEND_SECONDS = 30.0
+RUN_SECONDS = 300.0
+"""The limit for one query over the few records of a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +228,6 @@ def _normal(lines: Sequence[Line]) -> list[Line]:
 
 def text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-
-
-SEND_SECONDS = 30.0
-RUN_SECONDS = 300.0
-"""The limit for one query over the few records of a case."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,10 @@ from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.relations import Relation, json_text, relation_of, unknown_relation
 
 STATEMENT, TERMINATE, CLAIM = "s-", "terminate-", "home-"
+TOPIC = "_barnabas_sql_statements"
+# The statements exist only in this topic, so it gets the replication factor of important topics.
+MAX_REPLICAS = 3
+WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +227,6 @@ class Catalog:
 
 def _statement_of_claim(key: str) -> str:
     return key.removeprefix(CLAIM).partition("/")[0]
-
-
-TOPIC = "_barnabas_sql_statements"
-# The statements exist only in this topic, so it gets the replication factor of important topics.
-MAX_REPLICAS = 3
-WAIT_SECONDS = 30.0
 
 
 class StatementLog(ClosesOnExit):

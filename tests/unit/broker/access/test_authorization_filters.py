@@ -9,7 +9,7 @@ from barnabas.broker.access.authorization.table import authorized
 from barnabas.broker.handler import Handler, RequestContext
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID, Uuid
-from barnabas.net.refusal import ConnectionClosedError
+from barnabas.net.close_reasons import ConnectionClosedError
 from barnabas.security.acl import (
     CLUSTER,
     AccessEntry,

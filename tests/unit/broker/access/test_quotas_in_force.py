@@ -9,7 +9,7 @@ from barnabas.broker.access.client_quotas import ClientQuotas
 from barnabas.broker.access.metering import EXEMPT, RequestQuota, metered
 from barnabas.broker.access.throttling import ConnectionRates, Muting, RatedConnections
 from barnabas.broker.handler import Handler, RequestContext
-from barnabas.net.refusal import Refusal
+from barnabas.net.close_reasons import CloseReason
 from barnabas.security.quotas import Rate
 from barnabas.wire.api_keys import ApiKey
 from barnabas.wire.headers import RequestHeader
@@ -36,7 +36,7 @@ class Connection:
     def unpause(self):
         self.paused = False
 
-    def refuse(self, reason, detail):
+    def close_with_reason(self, reason, detail):
         self.refused = reason
 
 
@@ -200,7 +200,7 @@ def test_an_address_over_its_rate_is_closed_after_a_while():
     assert over.refused is None
     assert not connect(listener, "10.0.0.2").paused
     world.loop.advance(1000)
-    assert over.refused is Refusal.TOO_MANY_FROM_IP
+    assert over.refused is CloseReason.TOO_MANY_FROM_IP
     # What was refused does not count: when the first ones are old enough there is room again.
     world.loop.advance(10_000)
     assert not connect(listener).paused

@@ -1,4 +1,4 @@
-"""Commands of the controller: a long LeaderAndIsr lets the loop serve others in between."""
+"""Commands of the controller: a long one lets the loop serve others in between."""
 
 import asyncio
 import time
@@ -7,7 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from barnabas.broker.cluster.command_channels import CommandReceiver
-from barnabas.model.control import ControlReply, LeaderAndIsrCommand, PartitionState
+from barnabas.model.control import (
+    ControlReply,
+    LeaderAndIsrCommand,
+    PartitionState,
+    StopReplicaCommand,
+    StopReplicaPartition,
+)
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 
@@ -39,6 +45,8 @@ class SlowReplicas:
             partitions={state.topic_partition: ErrorCode.NONE for state in command.partitions}
         )
 
+    stop_replicas = apply_leader_and_isr  # deletes the logs
+
 
 @pytest.fixture
 def replicas():
@@ -58,8 +66,14 @@ def command(count, controller_epoch=1):
     return LeaderAndIsrCommand(BrokerId(1), controller_epoch, 1, states)
 
 
-async def test_other_work_runs_between_the_partitions(receiver, replicas):
-    applying = asyncio.create_task(receiver.apply(command(3)))
+def stop_command(count, controller_epoch=1):
+    stops = tuple(StopReplicaPartition(TopicPartition("t", n), 0, True) for n in range(count))
+    return StopReplicaCommand(BrokerId(1), controller_epoch, 1, stops)
+
+
+@pytest.mark.parametrize("make", [command, stop_command])
+async def test_other_work_runs_between_the_partitions(receiver, replicas, make):
+    applying = asyncio.create_task(receiver.apply(make(3)))
     while not applying.done():
         await asyncio.sleep(0)
         replicas.events.append("other")
@@ -69,8 +83,9 @@ async def test_other_work_runs_between_the_partitions(receiver, replicas):
     assert set(reply.partitions) == {TopicPartition("t", n) for n in range(3)}
 
 
-async def test_a_newer_controller_in_between(receiver, replicas):
-    applying = asyncio.create_task(receiver.apply(command(3)))
+@pytest.mark.parametrize("make", [command, stop_command])
+async def test_a_newer_controller_in_between(receiver, replicas, make):
+    applying = asyncio.create_task(receiver.apply(make(3)))
     while not replicas.events:
         await asyncio.sleep(0)
     replicas.controller_epoch = 2

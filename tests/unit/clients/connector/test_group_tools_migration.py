@@ -2,6 +2,7 @@
 
 import pytest
 
+from barnabas.clients import connector
 from barnabas.clients.connector.group_tools import Direction, MigrationStep, plan_migration
 from barnabas.model.ids import TopicPartition
 
@@ -39,3 +40,10 @@ def test_the_former_name_of_a_field_is_deprecated():
     [move] = plan_migration("g", Direction.TO_KAFKA, {TopicPartition("t", 0): 5}, {}).moves
     with pytest.warns(DeprecationWarning, match="topic_partition"):
         assert move.place == move.topic_partition == TopicPartition("t", 0)
+
+
+def test_the_former_name_of_the_error_is_deprecated():
+    with pytest.warns(DeprecationWarning, match="ActiveMembersError"):
+        assert connector.LivingMembersError is connector.ActiveMembersError
+    with pytest.raises(AttributeError, match="NoSuchName"):
+        connector.NoSuchName  # noqa: B018 - the access is the subject

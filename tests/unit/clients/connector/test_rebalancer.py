@@ -98,7 +98,7 @@ class Member:
 
     async def join(self):
         await self.registry.register(StaticTopicCount({"t": 1}).node(0), 0)
-        await self.rebalancer.run(patient=False)
+        await self.rebalancer.run(retry_connection_loss=False)
 
     @property
     def owned(self):
@@ -128,7 +128,7 @@ async def test_the_steps_are_in_order(store, member):
     member.rebalancer.topic_registry[TOPIC_PARTITION].consumed_offset = 7
     member.recorder.steps.clear()
     await put_topic(member.tree, "t", 4)
-    await member.rebalancer.run(patient=False)
+    await member.rebalancer.run(retry_connection_loss=False)
     assert member.recorder.steps == [
         "stop fetchers",
         "commit",
@@ -147,7 +147,7 @@ async def test_the_steps_are_in_order(store, member):
 async def test_a_view_that_has_not_changed_needs_no_rebalance(member):
     await member.join()
     member.recorder.steps.clear()
-    await member.rebalancer.run(patient=False)
+    await member.rebalancer.run(retry_connection_loss=False)
     assert member.recorder.steps == []
     assert member.rebalancer.completed == 1
 
@@ -156,7 +156,7 @@ async def test_a_released_partition_is_marked_as_revoked(store, member):
     await member.join()
     [old] = [info for info in member.recorder.infos if info.topic_partition == TOPIC_PARTITION]
     await put_topic(member.tree, "t", 4)
-    await member.rebalancer.run(patient=False)
+    await member.rebalancer.run(retry_connection_loss=False)
     assert old.revoked
     assert not member.rebalancer.topic_registry[TOPIC_PARTITION].revoked
 
@@ -167,7 +167,7 @@ async def test_a_claim_waits_for_the_owner_to_let_go(store, member):
     joining = asyncio.create_task(other.join())
     while "claim" not in other.recorder.steps:
         await asyncio.sleep(0)
-    await member.rebalancer.run(patient=False)
+    await member.rebalancer.run(retry_connection_loss=False)
     async with asyncio.timeout(3):
         await joining
     assert (member.owned, other.owned) == ([0, 1], [2])
@@ -226,7 +226,7 @@ async def test_no_broker_means_waiting_not_failing():
     assert member.recorder.steps == []
     await put_broker(admin, 0, "nowhere", 1)
     await member.rebalancer.changed.wait()
-    await member.rebalancer.run(patient=False)
+    await member.rebalancer.run(retry_connection_loss=False)
     assert member.owned == [0]
     await store.close()
 
@@ -236,7 +236,7 @@ async def test_a_lost_session_commits_nothing(member):
     member.rebalancer.topic_registry[TOPIC_PARTITION].consumed_offset = 7
     await member.tree.expire(reconnect=False)
     with pytest.raises(SessionLostError):
-        await member.rebalancer.run(patient=True)
+        await member.rebalancer.run(retry_connection_loss=True)
     await member.rebalancer.abandon()
     assert member.owned == []
     assert "commit" not in member.recorder.steps
@@ -257,6 +257,6 @@ async def test_partitions_of_the_current_session_are_claimed_again_after_a_late_
     await member.join()
     await member.rebalancer.abandon()
     await Member(store, "g_C2").registry.register(StaticTopicCount({"t": 1}).node(0), 0)
-    await member.rebalancer.run(patient=False)
+    await member.rebalancer.run(retry_connection_loss=False)
     assert member.owned == [0, 1]
     assert await member.tree.children("/consumers/g/owners/t") == ["0", "1"]

@@ -106,8 +106,8 @@ def test_why_there_is_no_leader(topic_partition, code, words):
 def test_a_topic_that_is_forbidden_is_named():
     metadata = ClusterMetadata()
     metadata.apply(response(1, 3, error=ErrorCode.TOPIC_AUTHORIZATION_FAILED))
-    assert metadata.refusal(["another"]) is None
-    assert "'orders'" in str(metadata.refusal(["another", "orders"]))
+    assert metadata.permanent_error(["another"]) is None
+    assert "'orders'" in str(metadata.permanent_error(["another", "orders"]))
 
 
 def test_a_complete_response_drops_topics_that_it_does_not_name():

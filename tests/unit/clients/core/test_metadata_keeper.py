@@ -18,11 +18,11 @@ from barnabas.wire.messages.metadata import (
 
 class Pool:
     def __init__(self):
-        self.refused = "before"
-        self.rung = 0
+        self.login_error = "before"
+        self.notified = 0
 
-    def on_refused(self):
-        self.rung += 1
+    def on_permanent_error(self):
+        self.notified += 1
 
 
 class Broker:
@@ -31,7 +31,7 @@ class Broker:
     address = "h:1"
 
     def __init__(self):
-        self.asked = []
+        self.requests = []
         self.error = ErrorCode.NONE
         self.partitions = []
         self.brokers = [MetadataResponseBroker(node_id=1, host="h", port=1, rack=None)]
@@ -43,7 +43,7 @@ class Broker:
 
     async def send(self, connection, request):
         names = None if request.topics is None else [topic.name for topic in request.topics]
-        self.asked.append((names, request.allow_auto_topic_creation))
+        self.requests.append((names, request.allow_auto_topic_creation))
         await self.released.wait()
         topics = [
             MetadataResponseTopic(name=name, error_code=self.error, partitions=self.partitions)
@@ -71,8 +71,8 @@ async def test_interests_add_up(keeper, broker, pool):
     await keeper.refresh({"b"})
     await keeper.refresh({"a"})
     await keeper.refresh()
-    assert broker.asked == [(["b"], True), (["a", "b"], True), (["a", "b"], True)]
-    assert pool.refused is None, "who gets an answer is let in"
+    assert broker.requests == [(["b"], True), (["a", "b"], True), (["a", "b"], True)]
+    assert pool.login_error is None, "a response proves that the login is valid"
     assert keeper.refreshed_at_s > 0
 
 
@@ -81,11 +81,11 @@ async def test_a_new_topic_does_not_fetch_the_known_ones_again(keeper, broker):
     await keeper.refresh({"a"})
     refreshed_at_s = keeper.refreshed_at_s
     await keeper.refresh({"b"})
-    assert broker.asked == [(["a"], True), (["b"], True)]
+    assert broker.requests == [(["a"], True), (["b"], True)]
     assert keeper.refreshed_at_s == refreshed_at_s, "the metadata of a is as old as before"
     await keeper.refresh({"a"})
     await keeper.refresh()
-    assert broker.asked[2:] == [(["a", "b"], True), (["a", "b"], True)]
+    assert broker.requests[2:] == [(["a", "b"], True), (["a", "b"], True)]
 
 
 async def test_new_topics_of_callers_that_wait_are_fetched_together(keeper, broker):
@@ -93,11 +93,11 @@ async def test_new_topics_of_callers_that_wait_are_fetched_together(keeper, brok
     await keeper.refresh({"a"})
     broker.released.clear()
     tasks = [asyncio.create_task(keeper.refresh({name})) for name in "bcde"]
-    while len(broker.asked) < 2:
+    while len(broker.requests) < 2:
         await asyncio.sleep(0)
     broker.released.set()
     await asyncio.gather(*tasks)
-    assert broker.asked[1:] == [(["b"], True), (["c", "d", "e"], True)]
+    assert broker.requests[1:] == [(["b"], True), (["c", "d", "e"], True)]
 
 
 async def test_a_request_for_all_topics_creates_none(keeper, broker):
@@ -105,24 +105,24 @@ async def test_a_request_for_all_topics_creates_none(keeper, broker):
     await keeper.refresh({"a"})
     keeper.interests, keeper.auto_create = set(), False
     await keeper.refresh({"a"})
-    assert broker.asked == [(None, False), (["a"], False)]
+    assert broker.requests == [(None, False), (["a"], False)]
 
 
 async def test_one_request_at_a_time(keeper, broker):
     broker.released.clear()
     tasks = [asyncio.create_task(keeper.refresh({name})) for name in "ab"]
-    while not broker.asked:
+    while not broker.requests:
         await asyncio.sleep(0)
-    assert len(broker.asked) == 1
+    assert len(broker.requests) == 1
     broker.released.set()
     await asyncio.gather(*tasks)
-    assert broker.asked[-1] == (["a", "b"], True)
+    assert broker.requests[-1] == (["a", "b"], True)
 
 
 async def test_a_cancelled_caller_does_not_cancel_the_request(keeper, broker):
     broker.released.clear()
     gone = asyncio.create_task(keeper.refresh({"a"}))
-    while not broker.asked:
+    while not broker.requests:
         await asyncio.sleep(0)
     gone.cancel()
     await asyncio.gather(gone, return_exceptions=True)
@@ -142,13 +142,13 @@ async def test_a_response_without_brokers_is_an_error(keeper, broker):
 async def test_a_forbidden_topic_is_reported(keeper, broker, pool):
     broker.error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     await keeper.refresh({"a"})
-    assert pool.rung == 1
+    assert pool.notified == 1
 
 
 async def test_closing_ends_a_request_under_way(keeper, broker):
     broker.released.clear()
     waiting = asyncio.create_task(keeper.refresh())
-    while not broker.asked:
+    while not broker.requests:
         await asyncio.sleep(0)
     await keeper.close()
     with pytest.raises(asyncio.CancelledError):

@@ -14,7 +14,7 @@ A, B, OTHER = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u"
 T = frozenset({"t"})
 
 
-def holdings(*topic_partitions, strategies=("range",)):
+def assignment_of(*topic_partitions, strategies=("range",)):
     assignors = tuple(resolve_assignors(strategies))
     settings = GroupSettings("g", None, "classic", None, assignors, 45_000, 3000, 300_000, "eu")
     made = ClassicAssignment(settings)
@@ -23,47 +23,47 @@ def holdings(*topic_partitions, strategies=("range",)):
     return made
 
 
-def told(held, strategy):
-    metadata = held.subscriptions(T)[strategy]
+def sent_subscription(assignment, strategy):
+    metadata = assignment.subscriptions(T)[strategy]
     return decode_subscription(JoinGroupResponseMember(member_id="m", metadata=metadata))
 
 
 def test_steps_bring_what_is_owned_to_what_is_assigned():
-    held = holdings(A)
-    held.assigned = frozenset({B})
-    assert (held.surplus, held.missing) == ({A}, {B})
-    held.apply_step(AssignmentStep(StepKind.REVOKE, held.surplus))
-    assert (held.owned, held.surplus, held.missing) == (set(), set(), {B})
-    held.apply_step(AssignmentStep(StepKind.ASSIGN, held.missing))
-    assert held.owned == {B}
+    assignment = assignment_of(A)
+    assignment.assigned = frozenset({B})
+    assert (assignment.surplus, assignment.missing) == ({A}, {B})
+    assignment.apply_step(AssignmentStep(StepKind.REVOKE, assignment.surplus))
+    assert (assignment.owned, assignment.surplus, assignment.missing) == (set(), set(), {B})
+    assignment.apply_step(AssignmentStep(StepKind.ASSIGN, assignment.missing))
+    assert assignment.owned == {B}
 
 
 @pytest.mark.parametrize(
-    ("strategies", "given_up"),
+    ("strategies", "revoked"),
     [
         (("range",), {A, OTHER}),
         (("cooperative-sticky",), {OTHER}),
         (("cooperative-sticky", "range"), {A, OTHER}),
     ],
 )
-def test_one_eager_assignor_in_the_list_gives_up_everything(strategies, given_up):
-    assert holdings(A, OTHER, strategies=strategies).to_give_up(T) == given_up
+def test_one_eager_assignor_in_the_list_gives_up_everything(strategies, revoked):
+    assert assignment_of(A, OTHER, strategies=strategies).revoked_before_join(T) == revoked
 
 
-def test_the_leader_is_told_what_is_owned_and_since_when():
-    held = holdings(A, B, strategies=("cooperative-sticky",))
-    held.settle(7)
-    member = told(held, "cooperative-sticky")
+def test_the_leader_gets_the_owned_partitions_and_their_generation():
+    assignment = assignment_of(A, B, strategies=("cooperative-sticky",))
+    assignment.settle(7)
+    member = sent_subscription(assignment, "cooperative-sticky")
     assert (member.topics, set(member.owned), member.generation) == (T, {A, B}, 7)
     assert member.rack == "eu"
 
 
 def test_a_sticky_assignor_hears_of_partitions_that_were_given_up_to_join():
-    held = holdings(A, strategies=("sticky",))
-    held.settle(7)
-    held.apply_step(AssignmentStep(StepKind.PREPARE, held.to_give_up(T)))
-    remembered = told(held, "sticky")
+    assignment = assignment_of(A, strategies=("sticky",))
+    assignment.settle(7)
+    assignment.apply_step(AssignmentStep(StepKind.PREPARE, assignment.revoked_before_join(T)))
+    remembered = sent_subscription(assignment, "sticky")
     assert remembered.owned == ()
-    held.unsettle()
-    assert told(held, "sticky").user_data != remembered.user_data
-    assert told(held, "sticky").generation == -1
+    assignment.unsettle()
+    assert sent_subscription(assignment, "sticky").user_data != remembered.user_data
+    assert sent_subscription(assignment, "sticky").generation == -1

@@ -10,7 +10,12 @@ from barnabas.clients.group.classic_protocol import (
     encode_assignment,
     encode_subscription,
 )
-from barnabas.clients.group.membership_actions import AssignmentStep, Divide, Send, StepKind
+from barnabas.clients.group.membership_actions import (
+    AssignmentStep,
+    LookUpPartitions,
+    Send,
+    StepKind,
+)
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError, LocalError, UnavailableError
@@ -139,9 +144,9 @@ def test_the_leader_divides():
     members = [JoinGroupResponseMember(member_id=name, metadata=metadata) for name in "mn"]
     driver.joined(leader="m", members=members)
     action = driver.ask()
-    assert action == Divide(frozenset({"t"}))
+    assert action == LookUpPartitions(frozenset({"t"}))
     assert driver.ask() is None
-    driver.member.divide({"t": 2}, driver.now)
+    driver.member.on_partition_counts({"t": 2}, driver.now)
     sync = driver.request(SyncGroupRequest)
     assert {item.member_id: decode_assignment(item.assignment) for item in sync.assignments} == {
         "m": {A},
@@ -331,7 +336,7 @@ def test_an_assignor_that_fails_is_named():
     metadata = encode_subscription(["t"], [], -1, None, "")
     driver.joined(leader="m", members=[JoinGroupResponseMember(member_id="m", metadata=metadata)])
     driver.ask()
-    driver.member.divide({"t": 1}, driver.now)
+    driver.member.on_partition_counts({"t": 1}, driver.now)
     assert isinstance(driver.member.fatal, LocalError)
     assert "broken" in str(driver.member.fatal)
 

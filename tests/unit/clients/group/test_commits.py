@@ -35,7 +35,7 @@ class Member:
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch):
-    monkeypatch.setattr(commits, "LOOK_SECONDS", 0)
+    monkeypatch.setattr(commits, "JOIN_CHECK_SECONDS", 0)
 
 
 def part(member):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from barnabas.clients.core.apis.fetch import next_fetch_offset
 from barnabas.clients.group import fetch_buffer
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
+from barnabas.records._batches_hot import next_fetch_offset
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import FetchDecoder
 

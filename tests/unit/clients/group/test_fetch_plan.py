@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from barnabas.clients.core.apis.fetch import FetchSelection, fetch_request
 from barnabas.clients.group.fetch_plan import (
-    HURRIED_WAIT_MS,
+    SHORT_WAIT_MS,
     ConsumerFetchSession,
     FetchLimits,
     PartitionLeader,
@@ -52,13 +52,13 @@ def test_partitions_that_cannot_be_fetched_now_are_left_out():
     found = plan(state(1, paused=True), state(3, phase=Phase.VALIDATING), state(9), resting)
     assert found.nodes == {}
     assert [one.partition.partition for one in found.leaderless] == [9]
-    assert found.next_look_ms == 150
+    assert found.next_check_ms == 150
 
 
 def test_a_full_buffer_hurries_the_others():
     found = plan(state(0, buffered_bytes=1000), state(2))
     assert list(found.nodes[0].targets) == [TopicPartition("t", 2)]
-    assert found.nodes[0].hurried
+    assert found.nodes[0].short_wait
     full = [state(n, buffered_bytes=1000) for n in range(5)]
     assert plan(*full, state(6)).nodes == {}, "fetch.max.bytes is buffered"
     for one in full:
@@ -82,10 +82,10 @@ def test_a_new_leader_epoch_stops_the_fetch_until_the_position_is_checked():
 def test_the_request():
     found = plan(state(0), state(2))
     session = ConsumerFetchSession().select(found.nodes[0].targets)
-    request = fetch_request(session, LIMITS.options(hurried=False))
+    request = fetch_request(session, LIMITS.options(short_wait=False))
     assert (request.max_wait_ms, request.max_bytes, request.rack_id) == (500, 5000, "rack")
     assert [item.fetch_offset for item in request.topics[0].partitions] == [0, 20]
-    assert fetch_request(session, LIMITS.options(hurried=True)).max_wait_ms == HURRIED_WAIT_MS
+    assert fetch_request(session, LIMITS.options(short_wait=True)).max_wait_ms == SHORT_WAIT_MS
     by_name = FetchSelection({}, by_id=False)
     assert (session.version(17), by_name.version(17), by_name.version(11)) == (17, 12, 11)
 

@@ -21,9 +21,11 @@ def held(names):
     return Kip848Assignment(names)
 
 
-def aim(held, **numbers):
+def set_target(held, **numbers):
     ids = {"t": T, "u": U}
-    held.aim(Assignment([TopicPartitions(ids[name], found) for name, found in numbers.items()]))
+    held.set_target(
+        Assignment([TopicPartitions(ids[name], found) for name, found in numbers.items()])
+    )
 
 
 def take_step(held, kind, *topic_partitions):
@@ -33,10 +35,10 @@ def take_step(held, kind, *topic_partitions):
 
 
 def test_partitions_are_given_up_before_others_are_added(held):
-    aim(held, t=[0, 1])
+    set_target(held, t=[0, 1])
     take_step(held, StepKind.ASSIGN, A, B)
     assert held.try_settle()
-    aim(held, t=[1], u=[0])
+    set_target(held, t=[1], u=[0])
     take_step(held, StepKind.REVOKE, A)
     assert not held.try_settle()
     take_step(held, StepKind.ASSIGN, C)
@@ -46,7 +48,7 @@ def test_partitions_are_given_up_before_others_are_added(held):
 
 def test_a_target_waits_for_the_names_of_all_its_topics(held, names):
     del names[U]
-    aim(held, t=[0], u=[0])
+    set_target(held, t=[0], u=[0])
     assert held.next_step() is None
     assert not held.settled
     names[U] = "u"
@@ -54,9 +56,9 @@ def test_a_target_waits_for_the_names_of_all_its_topics(held, names):
 
 
 def test_a_target_that_changed_meanwhile_is_not_reached(held):
-    aim(held, t=[0])
+    set_target(held, t=[0])
     step = held.next_step()
-    aim(held, t=[1])
+    set_target(held, t=[1])
     held.apply_step(step)
     assert not held.try_settle()
     take_step(held, StepKind.REVOKE, A)
@@ -64,18 +66,18 @@ def test_a_target_that_changed_meanwhile_is_not_reached(held):
     assert held.try_settle()
 
 
-def test_the_broker_is_told_what_is_owned_by_id(held):
-    assert held.untold, "nothing was said yet"
-    assert held.tell() == []
-    aim(held, t=[0, 1], u=[0])
+def test_the_broker_gets_the_owned_partitions_by_id(held):
+    assert held.unreported, "nothing was reported yet"
+    assert held.report_owned() == []
+    set_target(held, t=[0, 1], u=[0])
     take_step(held, StepKind.ASSIGN, A, B, C)
-    assert held.untold
-    assert held.tell() == [TopicPartitions(T, [0, 1]), TopicPartitions(U, [0])]
-    assert not held.untold
+    assert held.unreported
+    assert held.report_owned() == [TopicPartitions(T, [0, 1]), TopicPartitions(U, [0])]
+    assert not held.unreported
 
 
-def test_without_a_target_what_was_told_does_not_count(held):
-    aim(held, t=[0])
-    held.tell()
+def test_without_a_target_the_reported_partitions_do_not_count(held):
+    set_target(held, t=[0])
+    held.report_owned()
     held.drop_target()
-    assert (held.settled, held.wanted(), held.untold) == (True, None, True)
+    assert (held.settled, held.named_target(), held.unreported) == (True, None, True)

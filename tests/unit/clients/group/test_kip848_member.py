@@ -3,7 +3,12 @@
 import pytest
 
 from barnabas.clients.group.kip848_member import Kip848Member
-from barnabas.clients.group.membership_actions import AssignmentStep, Divide, Send, StepKind
+from barnabas.clients.group.membership_actions import (
+    AssignmentStep,
+    LookUpPartitions,
+    Send,
+    StepKind,
+)
 from barnabas.clients.group.settings import GroupSettings
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import UnavailableError
@@ -125,8 +130,8 @@ def test_a_topic_whose_name_is_unknown_is_looked_up():
     driver.step(StepKind.PREPARE)
     driver.request()
     driver.answer(1, 0)
-    assert driver.ask() == Divide(frozenset({"t"}))
-    driver.member.divide({}, driver.now)
+    assert driver.ask() == LookUpPartitions(frozenset({"t"}))
+    driver.member.on_partition_counts({}, driver.now)
     assert driver.ask() is None
     driver.names[ID] = "t"
     driver.step(StepKind.ASSIGN, A)
@@ -181,7 +186,7 @@ def test_a_pattern_goes_to_the_broker():
     assert (request.subscribed_topic_regex, request.subscribed_topic_names) == ("t.*", None)
 
 
-def test_another_subscription_is_told_at_once():
+def test_another_subscription_is_sent_at_once():
     driver = Driver()
     driver.joined(0)
     driver.member.subscribe(frozenset({"t", "u"}), None)

@@ -98,7 +98,7 @@ def test_meters_of_a_partition_that_was_revoked_are_dropped():
 
 def test_rebalances_are_counted_at_their_end():
     members = CoordinatorMeters()
-    for under_way, now_ms in ((True, 1000), (True, 1100), (False, 1500), (False, 1600)):
-        members.rebalance(under_way=under_way, now_ms=now_ms)
+    for in_progress, now_ms in ((True, 1000), (True, 1100), (False, 1500), (False, 1600)):
+        members.rebalance(in_progress=in_progress, now_ms=now_ms)
     assert (members.rebalances.count, members.rebalances.total) == (1, 500)
     assert members.rebalance_ago(4500) == 3

@@ -291,3 +291,26 @@ def test_the_limit_of_a_batch(settings_of, config, limit):
     settings = settings_of(**config)
     assert settings.max_batch_size == limit
     assert settings.adaptive == (limit > settings.batch_size)
+
+
+def test_the_only_batch_is_one_that_is_new_and_ready(make):
+    accumulator = make(linger_ms=5)
+    assert accumulator.only_batch() is None
+    batch = send(accumulator).batch
+    assert accumulator.only_batch() is None  # it lingers
+    batch.urgent = True
+    assert accumulator.only_batch() is batch
+    other = send(accumulator, topic_partition=TopicPartition("t", 1)).batch
+    assert accumulator.only_batch() is None
+    assert accumulator.drain(other.partition) is other
+    assert accumulator.only_batch() is batch
+    batch.attempts = 1
+    assert accumulator.only_batch() is None
+
+
+def test_the_only_batch_of_a_producer_without_linger_is_ready(make):
+    accumulator = make(linger_ms=0, batch_size=100)
+    batch = send(accumulator).batch
+    assert accumulator.only_batch() is batch
+    send(accumulator, b"v" * 100)
+    assert accumulator.only_batch() is None  # a second one of the partition

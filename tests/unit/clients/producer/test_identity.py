@@ -234,3 +234,16 @@ def test_sequences_that_begin_again_keep_their_order(identity):
     assert first.base_sequence == 0
     identity.stored(first)
     assert identity.is_known_as_stored(last)
+
+
+def test_a_partition_is_idle_with_sequences_of_the_epoch_and_nothing_in_flight(identity):
+    assert not identity.is_idle(ONE)  # it has no sequences
+    greet(identity)
+    assert identity.is_idle(ONE)
+    item = batch()
+    identity.sending(item)
+    assert not identity.is_idle(ONE)
+    identity.stored(item)
+    assert identity.is_idle(ONE)
+    identity.bump_epoch()
+    assert not identity.is_idle(ONE)

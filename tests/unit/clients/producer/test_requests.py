@@ -8,6 +8,7 @@ import pytest
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.requests import ProduceRequests
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
+from barnabas.wire._produce_hot import SingleBatchForm
 from barnabas.wire.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -18,8 +19,13 @@ TOPIC_ID = Uuid(range(16))
 
 
 class Connection:
+    ready = True
+
     def __init__(self, version):
         self.version = version
+
+    def single_form(self, version, head, tail):
+        return SingleBatchForm(version, b"", head, tail)
 
     def version_of(self, request):
         return self.version
@@ -33,7 +39,7 @@ def batch_of(size, partition=1, topic="t"):
 
 def requests_of(settings, topic_id=TOPIC_ID):
     topics = {name: SimpleNamespace(topic_id=topic_id) for name in ("t", "u")}
-    return ProduceRequests(settings, SimpleNamespace(topics=topics))
+    return ProduceRequests(settings, SimpleNamespace(topics=topics, generation=1))
 
 
 def bytes_of(request, version):
@@ -88,3 +94,36 @@ def test_batches_of_one_topic_stand_together(settings_of):
         ("t", 2),
         ("u", 1),
     ]
+
+
+def test_a_route_lasts_as_long_as_its_metadata_and_its_connection(settings_of):
+    requests, connection, batch = requests_of(settings_of()), Connection(13), batch_of(61)
+    requests.add_route(batch.partition, 5)
+    assert requests.route(batch.partition) is None  # there was no request
+    request, version = requests.make([batch], connection, None)
+    requests.add_route(batch.partition, 5)
+    route = requests.route(batch.partition)
+    assert (route.node_id, route.connection) == (5, connection)
+    assert route.form.frame(1, batch.payload).endswith(bytes_of(request, version))
+    connection.ready = False
+    assert requests.route(batch.partition) is None
+    connection.ready = True
+    assert requests.route(batch.partition) is route
+    requests._metadata.generation += 1
+    assert requests.route(batch.partition) is None
+
+
+@pytest.mark.parametrize(
+    ("config", "version"),
+    [
+        ({"acks": 0, "enable_idempotence": False}, 13),
+        ({"compression_type": "gzip"}, 13),
+        ({"transactional_id": "mine"}, 13),
+        ({}, 8),
+    ],
+)
+def test_other_requests_have_no_route(settings_of, config, version):
+    requests, batch = requests_of(settings_of(**config)), batch_of(61)
+    requests.make([batch], Connection(version), None)
+    requests.add_route(batch.partition, 5)
+    assert requests.route(batch.partition) is None

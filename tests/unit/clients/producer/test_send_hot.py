@@ -7,11 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from kafka.partitioner.default import murmur2 as kafka_python_murmur2
 
-from barnabas.clients.producer import _send_hot
+from barnabas.clients.producer import _send_hot, murmur2
 from barnabas.clients.producer.batch import ProducerBatch, build
 from barnabas.model.ids import TopicPartition
 from barnabas.records.batch import parse_header
@@ -64,19 +61,6 @@ def appender(hot):
     return made
 
 
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [(b"21", -973932308), (b"foobar", -790332482), (b"a-little-bit-long-string", -985981536)],
-)
-def test_murmur2_equals_javas_published_values(hot, key, expected):
-    assert hot.murmur2(key) == expected % 2**32
-
-
-@given(st.binary(max_size=100))
-def test_murmur2_equals_kafka_pythons(key):
-    assert _send_hot.murmur2(key) == PURE.murmur2(key) == kafka_python_murmur2(key) % 2**32
-
-
 def test_records_fill_the_open_batch_until_it_is_full(appender):
     futures = []
     while (future := appender.try_send(None, b"v" * 30, (), None, 5)) is not None:
@@ -92,8 +76,8 @@ def test_without_an_open_batch_nothing_is_appended(appender):
     assert appender.try_send(None, b"v", (), 0, None) is None
 
 
-def test_keys_go_by_their_hash_and_no_key_to_the_sticky_partition(appender, hot):
-    expected = (hot.murmur2(b"key") & 0x7FFFFFFF) % 3
+def test_keys_go_by_their_hash_and_no_key_to_the_sticky_partition(appender):
+    expected = (murmur2(b"key") & 0x7FFFFFFF) % 3
     assert appender.partition_for(b"key") == expected
     appender.stick_to(2)
     assert appender.partition_for(None) == appender.sticky == 2
@@ -171,3 +155,34 @@ def test_wrong_headers_append_nothing(appender, headers):
     with pytest.raises((TypeError, ValueError, AttributeError)):
         appender.try_send(None, b"v", headers, 0, 1)
     assert appender.batch_of(0).record_count == 0
+
+
+def test_the_place_of_a_new_batch(hot):
+    appender = hot.TopicAppender(3, True)
+    appender.stick_to(1)
+    place = appender.new_place("t", None, 2, 50, 100)
+    assert (type(place), place) == (TopicPartition, ("t", 2))
+    assert appender.new_place("t", None, None, 50, 100) == ("t", 1)
+    assert appender.new_place("t", b"k", None, 50, 100) == ("t", appender.partition_for(b"k"))
+    for partition in (-1, 3, "0", True, 1.0):
+        assert appender.new_place("t", None, partition, 50, 100) is None
+
+
+def test_a_partition_with_an_open_batch_needs_no_new_one(hot):
+    appender = hot.TopicAppender(2, True)
+    appender.open(new_batch(0), 1000)
+    assert appender.new_place("t", None, 0, 50, 100) is None
+    assert appender.new_place("t", None, 1, 50, 100) == ("t", 1)
+
+
+def test_the_chooser_chooses_after_the_bytes_of_the_sticky_partition(hot):
+    appender = hot.TopicAppender(2, True)
+    appender.stick_to(0)
+    appender.open(new_batch(0), 1000)
+    appender.try_send(None, b"x" * 100, (), 0, 5)
+    appender.close(0)
+    used = appender.sticky_bytes
+    assert appender.new_place("t", None, None, 50, used + 50) == ("t", 0)
+    assert appender.new_place("t", None, None, 50, used + 49) is None
+    appender.available = (1,)
+    assert appender.new_place("t", None, None, 50, used + 50) is None

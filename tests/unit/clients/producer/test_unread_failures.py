@@ -78,6 +78,12 @@ def test_a_failure_is_logged_after_the_grace_time(loop, failures, caplog):
     assert caplog.messages == ["partition t-0: 3 records were not delivered: no broker responds"]
 
 
+def test_a_record_without_a_partition_is_logged_with_its_topic(loop, failures, caplog):
+    failures.failed(failed_batch(partition=-1))
+    loop.advance(2 * GRACE_S)
+    assert caplog.messages == ["topic t: 1 record was not delivered: no broker responds"]
+
+
 def test_a_failure_that_is_read_in_time_is_not_logged(loop, failures, caplog):
     batch = failed_batch()
     failures.failed(batch)

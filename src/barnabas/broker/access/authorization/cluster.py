@@ -1,4 +1,4 @@
-"""Authorization of requests of brokers and administrators: rights on the cluster, and on tokens."""
+"""Authorization of requests of brokers and administrators, which concern the cluster or tokens."""
 
 from typing import Any, Protocol
 

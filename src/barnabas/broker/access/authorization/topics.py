@@ -7,7 +7,7 @@ from barnabas.broker.access.access import Access, AuthorizationRule, split
 from barnabas.broker.handler import Handle, RequestContext, Result
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import ZERO_UUID
-from barnabas.net.refusal import ConnectionClosedError, Refusal
+from barnabas.net.close_reasons import CloseReason, ConnectionClosedError
 from barnabas.security.acl import CLUSTER, Operation, Resource, ResourceType
 from barnabas.wire.messages import create_partitions as growing
 from barnabas.wire.messages import delete_records as deleting
@@ -180,7 +180,7 @@ def _denied_topic(topic: TopicProduceData, code: ErrorCode) -> TopicProduceRespo
 def _close_if_unacknowledged(request: ProduceRequest, code: ErrorCode) -> None:
     if request.acks == 0:
         detail = f"produce with acks=0 failed with {code.name}"
-        raise ConnectionClosedError(Refusal.FAILED_UNACKNOWLEDGED, detail)
+        raise ConnectionClosedError(CloseReason.FAILED_UNACKNOWLEDGED, detail)
 
 
 _STATES_FROM = 6

@@ -21,6 +21,8 @@ from barnabas.wire.messages.offset_fetch import (
 
 LAST_OFFSET_COMMIT_BY_NAME = 9
 """Last version that names topics; later ones use topic ids, which deleted topics lack."""
+LAST_OFFSET_FETCH_BY_NAME = 9
+"""Last version that names topics; later ones use topic ids, which deleted topics lack."""
 
 
 def offset_commit_request(
@@ -78,9 +80,6 @@ def check_offset_commit(
     if missing:
         raise ProtocolError(f"the response to a commit leaves out {missing[0]}")
 
-
-LAST_OFFSET_FETCH_BY_NAME = 9
-"""Last version that names topics; later ones use topic ids, which deleted topics lack."""
 
 CommittedOffsets = dict[TopicPartition, OffsetAndMetadata | None]
 """None for a partition without a committed offset."""

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from struct import Struct
 from typing import NamedTuple
 
 from barnabas.model.ids import ZERO_UUID, TopicPartition, Uuid
 from barnabas.model.records import IsolationLevel
-from barnabas.records.batch import LOG_OVERHEAD, MAGIC, MAGIC_OFFSET
 from barnabas.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,
@@ -22,10 +20,6 @@ LAST_FETCH_BY_NAME = 12
 
 FINAL_EPOCH = -1
 """Session epoch of a request outside a session, or of one that ends its session."""
-
-_unpack_batch_start = Struct(">qi").unpack_from
-_unpack_last_delta = Struct(">i").unpack_from
-_LAST_DELTA_OFFSET = 23
 
 
 class FetchTarget(NamedTuple):
@@ -137,23 +131,3 @@ def aborted_transactions(
         return None
     entries = data.aborted_transactions or ()
     return tuple((entry.producer_id, entry.first_offset) for entry in entries)
-
-
-def next_fetch_offset(records: memoryview, fetch_offset: int) -> int:
-    """Returns the offset after the last whole batch; reads only the batch headers.
-
-    Returns `fetch_offset` if there is no whole batch. A message set of the old formats (magic 0
-    and 1) starts with the offset of its last message, so it has no delta to add.
-    """
-    position, size, end = 0, len(records), fetch_offset
-    while position + MAGIC_OFFSET < size:
-        base, length = _unpack_batch_start(records, position)
-        following = position + LOG_OVERHEAD + length
-        if length <= 0 or following > size:
-            break
-        last = base
-        if records[position + MAGIC_OFFSET] == MAGIC and length > _LAST_DELTA_OFFSET:
-            last += _unpack_last_delta(records, position + _LAST_DELTA_OFFSET)[0]
-        end = max(end, last + 1)
-        position = following
-    return end

@@ -45,7 +45,7 @@ def record_body(
         value=_field(entry.value, decoded.value, max_chars, indent),
         headers=[header_body(name, value) for name, value in entry.headers],
         size_bytes=entry.size_bytes,
-        transaction=entry.transaction,  # type: ignore[arg-type]  # one of the three states
+        transaction=entry.transaction,
         control=entry.control,
         problem=entry.problem,
         batch=BatchBody(

@@ -201,11 +201,11 @@ class RecordDecoder:
         if form == "auto":
             return self._registered(data) or _plain(data, self._max_text)
         try:
-            return self._as(form, data)
+            return self._decode_as(form, data)
         except (ValueError, LookupError, SchemaError) as error:
             return _hex(data, f"the bytes are not {form}: {error}")
 
-    def _as(self, form: Format, data: bytes) -> Decoded:
+    def _decode_as(self, form: Format, data: bytes) -> Decoded:
         match form:
             case "hex":
                 return _hex(data)

@@ -1,12 +1,13 @@
 """Reads every record of fetched batches with its batch and the state of its transaction.
 
-Unlike a consumer's decoder this keeps control records and records of aborted transactions: a person
-who looks at a log wants to see them. A batch that cannot be decoded becomes one entry with the
-reason, so that the records after it can still be read.
+Unlike a consumer's decoder, this module keeps control records and records of aborted transactions,
+because the console shows the log as it is stored. A batch that cannot be decoded becomes one entry
+with the reason, so that the records after it can still be read.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from barnabas.clients.simple.requests import FetchedBatches
 from barnabas.model.errors import CorruptRecordError
@@ -23,7 +24,10 @@ from barnabas.records.control import ControlType, decode_control_type, decode_en
 from barnabas.records.legacy import MIN_MESSAGE_SIZE, decode_message
 from barnabas.records.reader import iter_raw
 
-COMMITTED, ABORTED, OPEN = "committed", "aborted", "open"
+TransactionState = Literal["committed", "aborted", "open"]
+COMMITTED: Final = "committed"
+ABORTED: Final = "aborted"
+OPEN: Final = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ class LogEntry:
     value: bytes | None
     headers: tuple[Header, ...]
     batch: EntryBatch
-    transaction: str | None = None
+    transaction: TransactionState | None = None
     control: str | None = None
     problem: str | None = None
 
@@ -142,7 +146,7 @@ class _Walk:
             )  # fmt: skip
         return entries
 
-    def _transaction_state(self, header: BatchHeader) -> str | None:
+    def _transaction_state(self, header: BatchHeader) -> TransactionState | None:
         while self._aborted and self._aborted[-1][1] <= header.last_offset:
             self._aborting.add(self._aborted.pop()[0])
         if not header.is_transactional:

@@ -14,6 +14,7 @@ from barnabas.admin import Admin
 from barnabas.runtime.closing import ClosesOnExit
 from barnabas.spark.options import ClusterSettings
 from barnabas.streams.sql.catalog import TOPIC, Catalog, StatementLog
+from barnabas.streams.sql.engine.activity import Activity
 from barnabas.streams.sql.engine.insert import InsertStatements
 from barnabas.streams.sql.engine.planning import Planning
 from barnabas.streams.sql.engine.queries import (
@@ -24,7 +25,15 @@ from barnabas.streams.sql.engine.queries import (
 )
 from barnabas.streams.sql.engine.results import Result, TableResult
 from barnabas.streams.sql.engine.select import PushQuery, run_bounded
-from barnabas.streams.sql.engine.session import LazySparkSession, default_properties, set_property
+from barnabas.streams.sql.engine.session import (
+    DEFAULT_RESET,
+    OFFSET_RESET,
+    LazySparkSession,
+    default_properties,
+    set_property,
+    spark_errors,
+    spark_failures,
+)
 from barnabas.streams.sql.engine.show import ShowStatements
 from barnabas.streams.sql.engine.statements import CreateStatements, DropStatements, RelationTopics
 from barnabas.streams.sql.language.parser import parse_statements
@@ -35,14 +44,19 @@ from barnabas.streams.sql.language.statements import (
     InsertSelect,
     InsertValues,
     Query,
+    RelationKind,
     SelectStatement,
     SetProperty,
     Statement,
     Terminate,
 )
+from barnabas.streams.sql.translation.plan import StreamingPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+WAITING = "waiting for rows"
 
 
 class Engine(ClosesOnExit):
@@ -69,17 +83,21 @@ class Engine(ClosesOnExit):
     ) -> None:
         self.properties: dict[str, str] = default_properties()
         self.runs_queries = run_queries
+        self.activity = Activity()
         self._admin = Admin(settings)
         self._log = StatementLog(settings, self._admin, topic)
         self._cluster = ClusterSettings({name: str(value) for name, value in settings.items()})
         directory = Path(state_dir or default_state_dir(self._cluster_id()))
         self._lazy_session = LazySparkSession(
-            spark, log_file=directory / "spark.log", short_life=short_life
+            spark,
+            log_file=directory / "spark.log",
+            short_life=short_life,
+            activity=self.activity,
         )
         self._planning = Planning(self._log, self._lazy_session)
         self._queries = Queries(directory, self._log, self._lazy_session, self._cluster)
         self._supervisor = QuerySupervisor(
-            self._log, self._planning, self._queries, run_new=run_queries
+            self._log, self._planning, self._queries, self.activity, run_new=run_queries
         )
         topics = RelationTopics(self._admin)
         self._create = CreateStatements(self._log, topics, self._planning, self._supervisor)
@@ -91,6 +109,7 @@ class Engine(ClosesOnExit):
             self._admin,
             settings,
             lambda: self._planning.relations(self.properties),
+            self.activity,
         )
 
     def _cluster_id(self) -> str:
@@ -102,9 +121,12 @@ class Engine(ClosesOnExit):
         """Executes all statements of a text; SqlError for the first that fails."""
         return [self.execute(statement) for statement in parse_statements(text)]
 
+    @spark_failures()
     def execute(self, statement: Statement) -> Result:
         """Executes one statement."""
-        self.refresh()
+        self.activity.begin()
+        with self.activity.step("reading the definitions"):
+            self.refresh()
         match statement:
             case Create():
                 return self._create.create(statement)
@@ -131,7 +153,16 @@ class Engine(ClosesOnExit):
             return run_bounded(query, by_name, self._lazy_session, self._cluster)
         plan = self._planning.pushed(query, self.properties)
         self._planning.schema(query, plan)
-        return PushQuery(plan, self._lazy_session, self._cluster, to_end=False).result()
+        with spark_errors(query):
+            pushed = PushQuery(plan, self._lazy_session, self._cluster, to_end=False)
+        return pushed.result(f"{WAITING}{self._reset_hint(plan)}")
+
+    def _reset_hint(self, plan: StreamingPlan) -> str:
+        """Returns why a SELECT of a stream that has records may show none."""
+        streams = any(source.kind is RelationKind.STREAM for source in plan.sources)
+        if not streams or self.properties[OFFSET_RESET] != DEFAULT_RESET:
+            return ""
+        return f" that are written from now on ({OFFSET_RESET} is {DEFAULT_RESET})"
 
     def push_to_end(self, query: Query, timeout: float | None = None) -> TableResult:
         """Returns the result of a push query over the current records; for tests."""
@@ -139,6 +170,11 @@ class Engine(ClosesOnExit):
         pushed = PushQuery(plan, self._lazy_session, self._cluster, to_end=True, timeout=timeout)
         result = pushed.result()
         return TableResult(result.columns, list(result.rows))
+
+    def interrupt(self) -> None:
+        """Ends the SELECT or PRINT that another thread executes; other statements go on."""
+        self.activity.interrupt()
+        self._lazy_session.interrupt()
 
     @property
     def catalog(self) -> Catalog:
@@ -157,10 +193,12 @@ class Engine(ClosesOnExit):
         """Takes over every query of the catalog that no other process runs."""
         return self._supervisor.resume()
 
+    @spark_failures()
     def start_queries(self) -> int:
         """Resumes and starts the queries; returns how many run in this process."""
         return self._supervisor.start()
 
+    @spark_failures()
     def run_available(self, timeout: float | None = None) -> None:
         """Lets every query process the current records, in the order of their dependencies.
 
@@ -173,6 +211,7 @@ class Engine(ClosesOnExit):
         if self._create.has_defined_queries:
             self.run_available(timeout)
 
+    @spark_failures()
     def failures(self) -> dict[str, str]:
         """Returns the queries of this process that have failed or could not start, with the
         reason."""
@@ -187,6 +226,8 @@ class Engine(ClosesOnExit):
     def close(self) -> None:
         """Stops the queries of this process; a later process can continue them."""
         with ExitStack() as ends:
+            # In an interrupted script another thread may still execute a statement.
+            self.activity.interrupt()
             for part in (self._admin, self._log, self._insert, self._lazy_session):
                 ends.callback(part.close)
             self._queries.stop_all()

@@ -27,6 +27,7 @@ from barnabas.streams.sql.relations import (
 from barnabas.streams.sql.translation.scope import at_node
 
 ROWTIME = "rowtime"
+SEND_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +56,17 @@ def _record(row: Sequence[exp.Expr], names: Sequence[str], relation: Relation) -
     time = given.pop(ROWTIME, None)
     if time is not None and not isinstance(time, int):
         raise SqlError("ROWTIME must be a number of milliseconds")
-    fitted = {
-        column.name: _fitted(given.get(column.name.lower()), column) for column in relation.columns
+    converted = {
+        column.name: _converted(given.get(column.name.lower()), column)
+        for column in relation.columns
     }
     if relation.kind is RelationKind.TABLE and any(
-        fitted[column.name] is None for column in relation.key_columns
+        converted[column.name] is None for column in relation.key_columns
     ):
         raise SqlError(f"a row of the table {relation.name} needs a key")
-    return InsertedRecord(encoded_key(relation, fitted), encoded_value(relation, fitted), time)
+    return InsertedRecord(
+        encoded_key(relation, converted), encoded_value(relation, converted), time
+    )
 
 
 def encoded_key(relation: Relation, row: Mapping[str, object]) -> bytes | None:
@@ -232,12 +236,12 @@ _CONSTANTS: dict[type[exp.Expr], Callable[[exp.Expr], object]] = {
 }
 
 
-def _fitted(value: object, column: Column) -> object:
+def _converted(value: object, column: Column) -> object:
     """Returns a constant converted to a column's type; SqlError if that is impossible."""
     if value is None:
         return None
     kind = column.type.split("(")[0].split("<")[0]
-    fit = _FITTERS.get(kind)
+    fit = _CONVERTERS.get(kind)
     try:
         return value if fit is None else fit(value)
     except (TypeError, ValueError, ArithmeticError):
@@ -268,7 +272,7 @@ def _instance(kind: type | tuple[type, ...]) -> Callable[[Any], object]:
     return check
 
 
-_FITTERS: dict[str, Callable[[Any], object]] = {
+_CONVERTERS: dict[str, Callable[[Any], object]] = {
     "STRING": lambda value: _text(value),
     "INT": _whole,
     "BIGINT": _whole,
@@ -285,9 +289,6 @@ _FITTERS: dict[str, Callable[[Any], object]] = {
     "STRUCT": _instance(dict),
     "BINARY": lambda value: str(value).encode(),
 }
-
-
-SEND_SECONDS = 30.0
 
 
 class InsertStatements:

@@ -51,8 +51,9 @@ class Planning:
     def schema(self, query: Query, plan: StreamingPlan) -> Schema:
         """Returns the columns with Spark's types; Spark's errors become SqlErrors with a
         position."""
-        with spark_errors(query):
-            return output_schema(plan.full(), self._lazy_session.session)
+        spark = self._lazy_session.session
+        with spark_errors(query), self._lazy_session.activity.step("checking the query"):
+            return output_schema(plan.full(), spark)
 
 
 def with_query_position(query: Query, work: Callable[[], T]) -> T:

@@ -18,11 +18,13 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import IO
 
-from barnabas.model.errors import LocalError
+from barnabas.model.errors import BarnabasError, LocalError
 from barnabas.spark.options import ClusterSettings
+from barnabas.spark.pipeline_registry import state_home
 from barnabas.streams.nodes import Sink
 from barnabas.streams.run import Runner, Running
 from barnabas.streams.sql.catalog import Catalog, CheckpointLocation, QueryDefinition, StatementLog
+from barnabas.streams.sql.engine.activity import Activity
 from barnabas.streams.sql.engine.planning import Planning
 from barnabas.streams.sql.engine.session import LazySparkSession, failure_text, spark_exception
 from barnabas.streams.sql.language.errors import SqlError
@@ -141,10 +143,8 @@ class QueryDirectory:
 
 
 def default_state_dir(cluster_id: str) -> Path:
-    """Returns a directory for each cluster below XDG_STATE_HOME."""
-    state_home = os.environ.get("XDG_STATE_HOME")
-    base = Path(state_home) if state_home else Path.home() / ".local" / "state"
-    return base / "barnabas" / "sql" / re.sub(r"[^A-Za-z0-9._-]", "_", cluster_id)
+    """Returns a directory for each cluster below the user's state directory."""
+    return state_home() / "sql" / re.sub(r"[^A-Za-z0-9._-]", "_", cluster_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +211,8 @@ class RunningQuery:
             self.running = self.runner.start()
         except LostStateError as error:  # other queries can still run
             self.failure = f"{error}. In SQL: DROP and CREATE the query's table or stream again"
+        except (spark_exception(), BarnabasError) as error:
+            self.failure = failure_text(error)
 
     def run_available(self, timeout: float | None) -> None:
         """Processes the current records."""
@@ -254,11 +256,11 @@ class Queries:
         self._lazy_session = lazy_session
         self._cluster = cluster
         self._here: dict[str, RunningQuery] = {}
-        self._taking = threading.Lock()
+        self._claim_lock = threading.Lock()
 
     def take(self, definition: QueryDefinition, sink: Sink) -> RunningQuery | None:
         """Prepares a query to run here; None if another process or state directory has it."""
-        with self._taking:
+        with self._claim_lock:
             found = self._here.get(definition.query_id)
             if found is not None:
                 return found
@@ -359,12 +361,19 @@ class QuerySupervisor:
     """
 
     def __init__(
-        self, log: StatementLog, planning: Planning, queries: Queries, *, run_new: bool
+        self,
+        log: StatementLog,
+        planning: Planning,
+        queries: Queries,
+        activity: Activity,
+        *,
+        run_new: bool,
     ) -> None:
         self.queries = queries
         self._log = log
         self._planning = planning
         self._run_new = run_new
+        self._activity = activity
         self._unable: dict[str, str] = {}
 
     @property
@@ -386,7 +395,7 @@ class QuerySupervisor:
             return
         query = self.queries.take(definition, plan.written(target))
         if query is not None:
-            query.start()
+            self._start(query)
 
     def resume(self) -> list[RunningQuery]:
         """Takes over every query of the catalog that no other process runs."""
@@ -416,8 +425,12 @@ class QuerySupervisor:
         """Resumes and starts the queries; returns how many run here."""
         taken = self.resume()
         for query in taken:
-            query.start()
+            self._start(query)
         return len(taken)
+
+    def _start(self, query: RunningQuery) -> None:
+        with self._activity.step(f"starting {query.definition.query_id}"):
+            query.start()
 
     def run_available(self, timeout: float | None = None) -> None:
         """Lets every query process the current records, in the order of their dependencies.
@@ -427,7 +440,8 @@ class QuerySupervisor:
         taken = {query.definition.query_id: query for query in self.resume()}
         for query_id in feeding_order([self._flow(query.definition) for query in taken.values()]):
             query = taken[query_id]
-            query.run_available(timeout)
+            with self._activity.step(f"{query_id} processes the current records"):
+                query.run_available(timeout)
             if query.running is None:
                 self.queries.release(query_id, forget=False)
 

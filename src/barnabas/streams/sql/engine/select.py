@@ -9,7 +9,7 @@ import queue
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -34,6 +34,10 @@ from barnabas.streams.topology import Topology
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame  # optional extra
 
+WAIT_SECONDS = 0.2
+_END = object()
+ARRIVAL = "struct(ROWOFFSET, ROWTIME)"
+
 
 def run_bounded(
     query: Query,
@@ -43,13 +47,18 @@ def run_bounded(
 ) -> TableResult:
     """Returns the rows of a SELECT without EMIT, read from the current records of the topics."""
     text, used = bounded_text(query, relations)
-    spark = lazy_session.session
-    for relation in used:
-        _view(relation, lazy_session, cluster)
-    with spark_errors(query):
-        frame = spark.sql(text)
-        rows = [row.asDict(recursive=True) for row in frame.collect()]
+    with lazy_session.interruptible() as spark, lazy_session.activity.step(_reading(used)):
+        for relation in used:
+            _view(relation, lazy_session, cluster)
+        with spark_errors(query):
+            frame = spark.sql(text)
+            rows = [row.asDict(recursive=True) for row in frame.collect()]
     return TableResult(frame.columns, rows)
+
+
+def _reading(relations: Sequence[Relation]) -> str:
+    names = ", ".join(relation.name for relation in relations)
+    return f"reading the current records of {names}" if names else "running the query"
 
 
 def _view(relation: Relation, lazy_session: LazySparkSession, cluster: ClusterSettings) -> None:
@@ -65,10 +74,6 @@ def _view(relation: Relation, lazy_session: LazySparkSession, cluster: ClusterSe
     frame.where("NOT _tombstone").selectExpr(*names).createOrReplaceTempView(quoted(relation.name))
 
 
-WAIT_SECONDS = 0.2
-_END = object()
-
-
 class PushQuery:
     """A push query: puts its rows into a queue until it is closed. Its checkpoint is temporary."""
 
@@ -82,6 +87,7 @@ class PushQuery:
         timeout: float | None = None,
     ) -> None:
         self._plan = plan
+        self._activity = lazy_session.activity
         self._rows: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._checkpoint = tempfile.mkdtemp(prefix="barnabas-push-")
         self._runner = self._make_runner(lazy_session, cluster)
@@ -90,7 +96,7 @@ class PushQuery:
             self._runner.run(timeout)
             self._rows.put(_END)
         else:
-            self._running = self._runner.start()
+            self._running = self._start()
 
     def _make_runner(self, lazy_session: LazySparkSession, cluster: ClusterSettings) -> Runner:
         sink = CallSink(self._plan.shown(), self._take)
@@ -102,20 +108,29 @@ class PushQuery:
             spark=lazy_session.session,
         )
 
+    def _start(self) -> Running:
+        try:
+            with self._activity.step("starting the query"):
+                return self._runner.start()
+        except BaseException:
+            self.close()
+            raise
+
     def _take(self, frame: "DataFrame", batch_id: int) -> None:
         names = [f"`{name}`" for name, _ in self._plan.columns]
         for row in frame.where("NOT _tombstone").selectExpr(*names).collect():
             self._rows.put(row.asDict(recursive=True))
 
-    def result(self) -> StreamResult:
+    def result(self, waiting: str = "waiting for rows") -> StreamResult:
+        """Returns the rows as they arrive; `waiting` names the step between them."""
         names = [name for name, _ in self._plan.columns]
-        return StreamResult(names, _Rows(self._iterate(), self._rows), self.close)
+        return StreamResult(names, _Rows(self._iterate(waiting), self._rows), self.close)
 
-    def _iterate(self) -> Iterator[Row]:
+    def _iterate(self, waiting: str) -> Iterator[Row]:
         left = self._plan.limit
         try:
-            while left is None or left > 0:
-                row = self._next()
+            while (left is None or left > 0) and not self._activity.interrupted:
+                row = self._next(waiting)
                 if row is _END:
                     return
                 if row is not None:
@@ -124,10 +139,11 @@ class PushQuery:
         finally:
             self.close()
 
-    def _next(self) -> Any:
+    def _next(self, waiting: str) -> Any:
         """Returns a row, None if no row is available yet, or `_END` after the last row."""
         try:
-            return self._rows.get(timeout=WAIT_SECONDS)
+            with self._activity.step(waiting):
+                return self._rows.get(timeout=WAIT_SECONDS)
         except queue.Empty:
             running = self._running
             if running is not None and running.exception is not None:
@@ -158,9 +174,6 @@ class _Rows:
         return next(self._rows)
 
 
-ARRIVAL = "struct(ROWOFFSET, ROWTIME)"
-
-
 def bounded_text(query: Query, relations: Mapping[str, Relation]) -> tuple[str, list[Relation]]:
     """Returns Spark's text of a bounded query, and the relations that it reads.
 
@@ -183,7 +196,7 @@ def _bounded_text(query: Query, relations: Mapping[str, Relation]) -> tuple[str,
     for select in tree.find_all(exp.Select):
         select.set(
             "expressions",
-            [item for part in select.expressions for item in _spelled(part, select, used)],
+            [item for part in select.expressions for item in _expanded_star(part, select, used)],
         )
     for node in list(tree.walk()):
         made = spark_function(node, ARRIVAL, lambda part: str(part.sql(dialect=BarnabasSql)))
@@ -208,7 +221,7 @@ def _found(node: exp.Table, relations: Mapping[str, Relation]) -> Relation:
     return found
 
 
-def _spelled(
+def _expanded_star(
     item: exp.Expr, select: exp.Select, used: Mapping[str, Relation]
 ) -> Iterator[exp.Expr]:
     """Yields the columns of a star, or any other expression unchanged."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import barnabas.spark
-from barnabas.spark.jvm import stderr_into
+from barnabas.streams.run import stderr_into
+from barnabas.streams.sql.engine.activity import Activity
 from barnabas.streams.sql.engine.results import Result, TextResult
 from barnabas.streams.sql.language.errors import SqlError
 from barnabas.streams.sql.language.statements import Query, SetProperty
@@ -29,6 +30,10 @@ _SETTINGS = {
 }
 
 
+INTERRUPT_TASKS = "spark.job.interruptOnCancel"
+CLOSE_SECONDS = 0.2
+
+
 class LazySparkSession:
     """A Spark session that is created at its first use. Thread-safe.
 
@@ -43,13 +48,15 @@ class LazySparkSession:
         master: str | None = None,
         log_file: Path | None = None,
         short_life: bool = False,
+        activity: Activity | None = None,
     ) -> None:
+        self.activity = activity or Activity()
         self._given = spark
         self._master = master
         self._log_file = log_file
         self._config = {**_QUIET, **(_SHORT_LIFE if short_life else {})}
         self._session: SparkSession | None = None
-        self._ours = False
+        self._owns_session = False
         self._lock = threading.Lock()
 
     @property
@@ -58,10 +65,34 @@ class LazySparkSession:
 
     @property
     def session(self) -> "SparkSession":
-        with self._lock:
+        found = self._session
+        if found is not None:
+            return found
+        # Around the lock: another thread may be starting Spark.
+        with self.activity.step("starting Spark"), self._lock:
             if self._session is None:
                 self._session = self._make()
             return self._session
+
+    @contextmanager
+    def interruptible(self) -> Iterator["SparkSession"]:
+        """Returns the session; `interrupt` ends the tasks of the jobs that this thread starts."""
+        spark = self.session
+        # Without it a cancelled task computes on until its next record.
+        spark.sparkContext.setLocalProperty(INTERRUPT_TASKS, "true")
+        try:
+            yield spark
+        finally:
+            spark.sparkContext.setLocalProperty(INTERRUPT_TASKS, "false")
+
+    def interrupt(self) -> None:
+        """Ends the jobs of SELECT; streaming queries go on, because each has its own session.
+
+        Not by a tag: Spark finds the tags of the calling thread only.
+        """
+        found = self._session
+        if found is not None:
+            found.interruptAll()
 
     def _make(self) -> "SparkSession":
         # Start-up time: PySpark takes a second to import.
@@ -69,7 +100,7 @@ class LazySparkSession:
 
         given = self._given or SparkSession.getActiveSession()
         if given is None:
-            self._ours = True
+            self._owns_session = True
             with stderr_into(self._log_file), _own_interrupts():
                 given = barnabas.spark.session(
                     self._master, app_name="barnabas-sql", config=self._config
@@ -86,10 +117,15 @@ class LazySparkSession:
 
     def close(self) -> None:
         """Stops Spark, if this object has started it."""
-        with self._lock:
-            if self._session is not None and self._ours:
+        # Another thread may be starting Spark. The JVM ends with this process.
+        if not self._lock.acquire(timeout=CLOSE_SECONDS):
+            return
+        try:
+            if self._session is not None and self._owns_session:
                 self._session.stop()
             self._session = None
+        finally:
+            self._lock.release()
 
 
 _SHORT_LIFE = {
@@ -131,6 +167,18 @@ def spark_errors(query: Query) -> Iterator[None]:
     except spark_exception() as error:
         reason = readable(str(error))
         raise SqlError(reason, query.text, _position(reason, query)) from error
+
+
+@contextmanager
+def spark_failures() -> Iterator[None]:
+    """Converts errors of Spark and of the connection to its JVM to SqlError, without a position."""
+    try:
+        yield
+    except Exception as error:
+        # By module: importing PySpark takes a second, and many statements do not need it.
+        if not type(error).__module__.startswith(("pyspark.", "py4j.")):
+            raise
+        raise SqlError(f"Spark: {failure_text(error)}") from error
 
 
 def failure_text(error: BaseException) -> str:

@@ -7,6 +7,7 @@ from barnabas.clients.simple import SimpleConsumer
 from barnabas.records.record import Record
 from barnabas.streams.nodes import CallSink
 from barnabas.streams.sql.catalog import Catalog
+from barnabas.streams.sql.engine.activity import Activity
 from barnabas.streams.sql.engine.queries import Queries
 from barnabas.streams.sql.engine.results import Result, Row, StreamResult, TableResult, TextResult
 from barnabas.streams.sql.engine.select import bounded_text
@@ -114,8 +115,15 @@ def describe(
 class TopicPrinter:
     """PRINT: the records of all partitions as they arrive."""
 
-    def __init__(self, statement: Print, settings: Mapping[str, object], admin: Admin) -> None:
+    def __init__(
+        self,
+        statement: Print,
+        settings: Mapping[str, object],
+        admin: Admin,
+        activity: Activity,
+    ) -> None:
         self._statement = statement
+        self._activity = activity
         self._consumer = SimpleConsumer(settings, fetch_max_wait_ms=FETCH_WAIT_MS)
         known = {listing.name for listing in admin.list_topics()}
         if statement.topic not in known:
@@ -140,7 +148,7 @@ class TopicPrinter:
         printed = seen = 0
         limit = self._statement.limit
         try:
-            while True:
+            while not self._activity.interrupted:
                 for record in self._fetched():
                     seen += 1
                     if (seen - 1) % self._statement.interval:
@@ -154,7 +162,8 @@ class TopicPrinter:
 
     def _fetched(self) -> Iterator[Record]:
         for partition, position in self._positions.items():
-            fetched = self._consumer.fetch(self._statement.topic, partition, position)
+            with self._activity.step("waiting for records"):
+                fetched = self._consumer.fetch(self._statement.topic, partition, position)
             records, following = fetched.decode()
             yield from records
             self._positions[partition] = max(following, position)
@@ -189,12 +198,14 @@ class ShowStatements:
         admin: Admin,
         settings: Mapping[str, object],
         relations: Callable[[], Relations],
+        activity: Activity,
     ) -> None:
         self._catalog = catalog
         self._queries = queries
         self._admin = admin
         self._settings = settings
         self._relations = relations
+        self._activity = activity
 
     def run(self, statement: Statement, properties: Mapping[str, str]) -> Result:
         match statement:
@@ -204,7 +215,7 @@ class ShowStatements:
                 relation = self._catalog.relation(name)
                 return describe(self._catalog, relation, self._queries, extended=extended)
             case Print():
-                return TopicPrinter(statement, self._settings, self._admin).result()
+                return TopicPrinter(statement, self._settings, self._admin, self._activity).result()
             case Explain():
                 return self._explain(statement)
         raise SqlError(f"{type(statement).__name__} is not supported")

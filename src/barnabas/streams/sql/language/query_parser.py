@@ -114,7 +114,7 @@ class _QueryReader:
             self.emit = EmitClause(cursor.one_of("CHANGES", "FINAL"))
         else:
             return False
-        self._wipe(begin, cursor.index)
+        self._blank_out(begin, cursor.index)
         return True
 
     def _is_emit(self) -> bool:
@@ -138,7 +138,7 @@ class _QueryReader:
         end = int(cursor.tokens[cursor.index - 1].end) + 1
         self.partition_by = _expressions(self.text, begin, end, cursor.tokens[first : cursor.index])
 
-    def _wipe(self, first: int, stop: int) -> None:
+    def _blank_out(self, first: int, stop: int) -> None:
         tokens = self.cursor.tokens
         begin, end = int(tokens[first].start), int(tokens[stop - 1].end) + 1
         self.canvas[begin:end] = _blank(self.text[begin:end], 0, 0)
@@ -187,7 +187,8 @@ def _within(cursor: TokenCursor) -> Within:
 def parse_expressions(text: str, tokens: Sequence[Token]) -> tuple[exp.Expr, ...]:
     """Parses expressions that are separated by commas, such as a row of VALUES.
 
-    There must be at least six characters before them in `text`.
+    The word SELECT is written over the characters before them, so that sqlglot reports positions
+    of the user's text: `text` needs at least seven characters there.
     """
     begin = int(tokens[0].start) - len("SELECT ")
     return _expressions(text, begin, int(tokens[-1].end) + 1, tokens)

@@ -37,6 +37,9 @@ from barnabas.streams.sql.translation.scope import (
 LEFT, RIGHT = "l", "r"
 Equality = tuple[exp.Expr, exp.Expr]
 """An expression of the left side, and one of the right side."""
+_KINDS: Mapping[str, JoinKind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
+DEFAULT_GRACE_MS = 86_400_000
+"""ksqlDB's default: a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +196,6 @@ def conjunction(tree: exp.Expr) -> Iterator[exp.Expr]:
         yield from conjunction(tree.this)
     else:
         yield tree
-
-
-_KINDS: Mapping[str, JoinKind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}
-DEFAULT_GRACE_MS = 86_400_000
-"""ksqlDB's default: a day."""
 
 
 def read_from(tree: exp.Select, query: Query, relations: Relations) -> QueryRows:

@@ -185,11 +185,11 @@ def _partitioned(
     names, texts = [], []
     for tree in query.partition_by:
         known = rows.scope.owner(tree) if isinstance(tree, exp.Column) else None
-        meant = tree
+        resolved = tree
         if isinstance(tree, exp.Column) and known is None and tree.name.lower() in aliases:
-            meant = aliases[tree.name.lower()]
-        texts.append(spark_text(meant, rows.scope.resolve))
-        names.append(shown.get(plain_text(meant)))
+            resolved = aliases[tree.name.lower()]
+        texts.append(spark_text(resolved, rows.scope.resolve))
+        names.append(shown.get(plain_text(resolved)))
     if None in names:
         return (), tuple(texts)
     return tuple(name for name in names if name is not None), tuple(texts)
@@ -198,7 +198,7 @@ def _partitioned(
 def _grouped(query: Query, tree: exp.Select, rows: QueryRows, items: Items) -> StreamingPlan:
     if query.partition_by:
         raise UnsupportedError("PARTITION BY cannot be combined with GROUP BY, which sets the key")
-    groups = [_meant(group, items, rows) for group in tree.args["group"].expressions]
+    groups = [_resolved_alias(group, items, rows) for group in tree.args["group"].expressions]
     check_groups(groups, rows, query.window)
     grouping = Grouping(rows, query)
     names = group_names(groups, items, rows)
@@ -221,7 +221,7 @@ def _grouped(query: Query, tree: exp.Select, rows: QueryRows, items: Items) -> S
     )
 
 
-def _meant(group: exp.Expr, items: Items, rows: QueryRows) -> exp.Expr:
+def _resolved_alias(group: exp.Expr, items: Items, rows: QueryRows) -> exp.Expr:
     """Returns the expression of a result column that GROUP BY names, if the rows have no such
     column.
     """

@@ -50,10 +50,6 @@ class LeaderAndIsr:
     partition_epoch: int = 0
     recovery: LeaderRecoveryState = LeaderRecoveryState.RECOVERED
 
-    def next_epoch(self) -> "LeaderAndIsr":
-        """Returns the same leadership in a new leader epoch."""
-        return replace(self, leader_epoch=self.leader_epoch + 1)
-
     def elected(self, outcome: "Elected") -> "LeaderAndIsr":
         """Returns the leadership after an election."""
         recovery = LeaderRecoveryState.RECOVERING if outcome.unclean else self.recovery

@@ -11,9 +11,10 @@ from barnabas.clients.assignors import (
     RangeAssignor,
     RoundRobinAssignor,
     StickyAssignor,
+    decode_sticky_data,
+    encode_sticky_data,
     resolve_assignors,
 )
-from barnabas.clients.assignors.sticky import decode_sticky_data, encode_sticky_data
 from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 
@@ -161,7 +162,7 @@ def test_names_of_configuration():
             resolve_assignors(wrong)
 
 
-GOLDEN = Path(__file__).parents[3] / "golden" / "assignor_divisions.json"
+GOLDEN = Path(__file__).parents[2] / "golden" / "assignor_divisions.json"
 
 
 @pytest.mark.parametrize("assignor", ["range", "roundrobin", "sticky", "cooperative-sticky"])

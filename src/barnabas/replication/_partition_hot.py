@@ -1,15 +1,19 @@
-"""Appends one batch as the only replica of a partition, in one compiled call.
+"""The state of a partition that each append and read uses, and the short path of an append.
 
-The common case of `Partition.append_to_leader`: no followers, so the high watermark moves with the
-append, and no fsync before the acknowledgement. In every other case `append_alone` returns -1 and
-has changed nothing; the caller then uses `append_to_leader`.
+`PartitionFields` is the base of `Partition`, which defines what the fields mean and their exact
+types. Compiled by Cython it is a C struct (`_partition_hot.pxd`), whose fields compiled modules
+read with one instruction each.
+
+`append_alone` is the common case of `Partition.append_to_leader`: no followers, so the high
+watermark moves with the append, and no fsync before the acknowledgement. In every other case it
+returns -1 and has changed nothing; the caller then uses `append_to_leader`.
 
 Compiled by Cython as it stands; works uncompiled too.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 try:
     import cython
@@ -22,17 +26,49 @@ from barnabas.storage.log import Log
 
 if cython.compiled:
     from cython.cimports.barnabas.records._batch_header_hot import BatchHeader
-    from cython.cimports.barnabas.replication._partition_state_hot import PartitionFields
-    from cython.cimports.barnabas.storage._log_append_hot import append_single
+    from cython.cimports.barnabas.storage._log_short_paths_hot import append_single
     from cython.cimports.barnabas.storage._log_state_hot import LogState
 else:
     from barnabas.records._batch_header_hot import BatchHeader
-    from barnabas.replication._partition_state_hot import PartitionFields
-    from barnabas.storage._log_append_hot import append_single
+    from barnabas.storage._log_short_paths_hot import append_single
     from barnabas.storage._log_state_hot import LogState
+
+if TYPE_CHECKING:
+    from barnabas.replication.isr import LeaderState
+    from barnabas.replication.ports import ReplicaLog
 
 COMPILED: bool = cython.compiled
 _ALL_IN_SYNC = cython.declare(cython.int, -1)
+
+
+@cython.cclass
+class PartitionFields:
+    """Log and role of a replica."""
+
+    __slots__ = (
+        "_listeners",
+        "configured_min_insync",
+        "is_leader",
+        "leader_epoch",
+        "leading",
+        "log",
+        "settings",
+    )
+
+    def __init__(
+        self,
+        log: ReplicaLog,
+        settings: Any,
+        configured_min_insync: int,
+        leader_epoch: int,
+    ) -> None:
+        self.log = log
+        self.settings = settings
+        self.configured_min_insync = configured_min_insync
+        self.leader_epoch = leader_epoch
+        self.is_leader = False
+        self.leading: LeaderState | None = None
+        self._listeners: list = []
 
 
 def append_alone(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.controller.machines.election import (
+from barnabas.controller.machines.leader_election import (
     Elected,
     ElectionInput,
     ElectionKind,

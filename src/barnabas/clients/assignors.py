@@ -1,10 +1,19 @@
-"""The assignors `sticky` (KIP-54) and `cooperative-sticky` (KIP-429): balanced, few moves. Pure.
+"""Assignors: strategies by which the leader of a group assigns partitions to its members. Pure.
 
-If all members subscribe to the same topics, each one gets a quota of n or n+1 partitions: it keeps
+`resolve_assignors` finds them by their configuration value: Kafka's short names, its class names,
+or objects.
+
+Every client computes the same assignment from the same input, so that a group of different clients
+agrees, whichever member leads it. Members have Kafka's order: static members first by instance id,
+then the others by member id. `range` and `roundrobin` do not consider earlier assignments, and no
+assignor considers racks (KIP-881).
+
+`sticky` (KIP-54) and `cooperative-sticky` (KIP-429) balance the partitions with few moves. If all
+members subscribe to the same topics, each one gets a quota of n or n+1 partitions: it keeps
 partitions that it owned, the rest is assigned in round-robin order. Otherwise the partitions with
 the fewest subscribers are assigned first, each to the member with the fewest partitions, and then
-moved while a move improves the balance. As in Kafka, members are ordered by member id here, static
-or not, and a member keeps the lowest partition numbers of those it owned.
+moved while a move improves the balance. As in Kafka, both order members by member id, static or
+not, and a member keeps the lowest partition numbers of those it owned.
 
 `sticky` is eager: members revoke all partitions before the rebalance, so each one stores its last
 assignment and sends it to the leader as user data. Big-endian: array of (topic: string, partitions:
@@ -16,15 +25,149 @@ User data, big-endian: generation: int32. Subscriptions from version 2 on also c
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from struct import Struct, error
+from typing import Protocol, runtime_checkable
 
-from barnabas.clients.assignors.assignor import Assignment, MemberSubscription, subscribers
+from barnabas.model.errors import ConfigError
 from barnabas.model.ids import TopicPartition
 
+__all__ = [
+    "Assignment",
+    "Assignor",
+    "CooperativeStickyAssignor",
+    "MemberSubscription",
+    "RangeAssignor",
+    "RoundRobinAssignor",
+    "StickyAssignor",
+    "resolve_assignors",
+]
+
+Assignment = dict[str, list[TopicPartition]]
+"""Partitions by member id; every member has an entry."""
 Claims = Mapping[str, tuple[Sequence[TopicPartition], int]]
 """The partitions that each member reports as owned, with the generation of the report."""
+_INT32 = Struct(">i")
+_INT16 = Struct(">h")
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSubscription:
+    """One member with its subscription, its partitions and the user data of its assignor."""
+
+    member_id: str
+    topics: frozenset[str]
+    instance_id: str | None = None
+    owned: tuple[TopicPartition, ...] = ()
+    generation: int = -1
+    user_data: bytes | None = None
+    rack: str | None = None
+
+    @property
+    def order(self) -> tuple[bool, str]:
+        """Sorts as Kafka sorts members."""
+        if self.instance_id is not None:
+            return (False, self.instance_id)
+        return (True, self.member_id)
+
+
+@runtime_checkable
+class Assignor(Protocol):
+    """Computes the assignment of a group.
+
+    Attributes:
+        name: the protocol name on which the members of a group agree.
+        cooperative: members keep their partitions during a rebalance and revoke only those that
+            move (KIP-429). Such an assignor never assigns a partition that another member owns.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cooperative(self) -> bool: ...
+
+    def user_data(self, owned: Sequence[TopicPartition], generation: int) -> bytes | None:
+        """Returns bytes that this member sends to the leader with its subscription, or None."""
+        ...
+
+    def assign(
+        self, partitions: Mapping[str, int], members: Sequence[MemberSubscription]
+    ) -> Assignment:
+        """Returns the partitions of each member.
+
+        Args:
+            partitions: number of partitions by topic.
+            members: every member of the group with its subscription.
+        """
+        ...
+
+
+def in_order(members: Sequence[MemberSubscription]) -> list[MemberSubscription]:
+    return sorted(members, key=lambda member: member.order)
+
+
+def subscribers(topic: str, members: Sequence[MemberSubscription]) -> list[MemberSubscription]:
+    """Returns the members that are subscribed to a topic, in the given order."""
+    return [member for member in members if topic in member.topics]
+
+
+class _StatelessAssignor:
+    """Base of the eager assignors that do not consider earlier assignments."""
+
+    cooperative = False
+
+    def user_data(self, owned: Sequence[TopicPartition], generation: int) -> bytes | None:
+        return None
+
+
+class RangeAssignor(_StatelessAssignor):
+    """Assigns consecutive partitions of each topic."""
+
+    name = "range"
+
+    def assign(
+        self, partitions: Mapping[str, int], members: Sequence[MemberSubscription]
+    ) -> Assignment:
+        ordered = in_order(members)
+        assignment: Assignment = {member.member_id: [] for member in members}
+        for topic, count in sorted(partitions.items()):
+            candidates = subscribers(topic, ordered)
+            if not candidates:
+                continue
+            each, more = divmod(count, len(candidates))
+            start = 0
+            for index, member in enumerate(candidates):
+                end = start + each + (1 if index < more else 0)
+                assignment[member.member_id].extend(
+                    TopicPartition(topic, number) for number in range(start, end)
+                )
+                start = end
+        return assignment
+
+
+class RoundRobinAssignor(_StatelessAssignor):
+    """Assigns partitions in turn; skips members that are not subscribed to the topic."""
+
+    name = "roundrobin"
+
+    def assign(
+        self, partitions: Mapping[str, int], members: Sequence[MemberSubscription]
+    ) -> Assignment:
+        ring = in_order(members)
+        wanted = {topic for member in members for topic in member.topics}
+        assignment: Assignment = {member.member_id: [] for member in members}
+        turn = 0
+        for topic in sorted(wanted & partitions.keys()):
+            for number in range(partitions[topic]):
+                while topic not in ring[turn % len(ring)].topics:
+                    turn += 1
+                member = ring[turn % len(ring)]
+                assignment[member.member_id].append(TopicPartition(topic, number))
+                turn += 1
+        return assignment
 
 
 def balanced_assignment(
@@ -83,12 +226,12 @@ def _equal_quotas(
     total = sum(partitions.values())
     low, with_more = divmod(total, len(members))
     assignment: Assignment = {}
-    fuller = 0
+    larger_quotas = 0
     for member in members:
         had = kept[member.member_id]
         quota = low
-        if len(had) > low and fuller < with_more:
-            quota, fuller = low + 1, fuller + 1
+        if len(had) > low and larger_quotas < with_more:
+            quota, larger_quotas = low + 1, larger_quotas + 1
         assignment[member.member_id] = had[:quota]
     taken = {
         topic_partition
@@ -101,27 +244,29 @@ def _equal_quotas(
     at_quota = [
         topic_partitions for topic_partitions in assignment.values() if len(topic_partitions) == low
     ]
-    hungry = [
+    below_quota = [
         topic_partitions for topic_partitions in assignment.values() if len(topic_partitions) < low
     ]
-    at_quota += _deal(free, hungry, low)
-    _deal(free, at_quota, low + 1)
+    at_quota += _assign_in_turn(free, below_quota, low)
+    _assign_in_turn(free, at_quota, low + 1)
     return assignment
 
 
-def _deal(
-    free: "deque[TopicPartition]", hungry: list[list[TopicPartition]], quota: int
+def _assign_in_turn(
+    free: "deque[TopicPartition]", below_quota: list[list[TopicPartition]], quota: int
 ) -> list[list[TopicPartition]]:
     """Assigns partitions in turn until every member has `quota`; returns the full members."""
     filled: list[list[TopicPartition]] = []
-    while free and hungry:
-        for topic_partitions in hungry:
+    while free and below_quota:
+        for topic_partitions in below_quota:
             if free:
                 topic_partitions.append(free.popleft())
         filled += [
-            topic_partitions for topic_partitions in hungry if len(topic_partitions) >= quota
+            topic_partitions for topic_partitions in below_quota if len(topic_partitions) >= quota
         ]
-        hungry = [topic_partitions for topic_partitions in hungry if len(topic_partitions) < quota]
+        below_quota = [
+            topic_partitions for topic_partitions in below_quota if len(topic_partitions) < quota
+        ]
     return filled
 
 
@@ -129,7 +274,7 @@ def _by_potential(
     partitions: Mapping[str, int], members: Sequence[MemberSubscription], kept: Assignment
 ) -> Assignment:
     assignment = {member_id: list(topic_partitions) for member_id, topic_partitions in kept.items()}
-    takers = {
+    candidates = {
         topic: [member.member_id for member in subscribers(topic, members)] for topic in partitions
     }
     taken = {
@@ -140,18 +285,18 @@ def _by_potential(
     free = [
         topic_partition
         for topic_partition in _every(partitions)
-        if topic_partition not in taken and takers[topic_partition.topic]
+        if topic_partition not in taken and candidates[topic_partition.topic]
     ]
     for topic_partition in sorted(
-        free, key=lambda topic_partition: (len(takers[topic_partition.topic]), topic_partition)
+        free, key=lambda topic_partition: (len(candidates[topic_partition.topic]), topic_partition)
     ):
-        assignment[_least(takers[topic_partition.topic], assignment)].append(topic_partition)
-    while _even_out(assignment, takers):
+        assignment[_least(candidates[topic_partition.topic], assignment)].append(topic_partition)
+    while _even_out(assignment, candidates):
         pass
     return assignment
 
 
-def _even_out(assignment: Assignment, takers: Mapping[str, list[str]]) -> bool:
+def _even_out(assignment: Assignment, candidates: Mapping[str, list[str]]) -> bool:
     """Moves partitions to members with fewer partitions; returns False if no move is possible.
 
     Each move reduces the difference between two members, so the loop terminates.
@@ -159,7 +304,7 @@ def _even_out(assignment: Assignment, takers: Mapping[str, list[str]]) -> bool:
     moved = False
     for topic_partitions in assignment.values():
         for topic_partition in list(topic_partitions):
-            least = _least(takers[topic_partition.topic], assignment)
+            least = _least(candidates[topic_partition.topic], assignment)
             if len(assignment[least]) + 1 < len(topic_partitions):
                 topic_partitions.remove(topic_partition)
                 assignment[least].append(topic_partition)
@@ -167,12 +312,8 @@ def _even_out(assignment: Assignment, takers: Mapping[str, list[str]]) -> bool:
     return moved
 
 
-def _least(takers: Sequence[str], assignment: Assignment) -> str:
-    return min(takers, key=lambda member_id: len(assignment[member_id]))
-
-
-_INT32 = Struct(">i")
-_INT16 = Struct(">h")
+def _least(candidates: Sequence[str], assignment: Assignment) -> str:
+    return min(candidates, key=lambda member_id: len(assignment[member_id]))
 
 
 def encode_sticky_data(owned: Sequence[TopicPartition], generation: int) -> bytes:
@@ -227,9 +368,6 @@ class StickyAssignor:
         return balanced_assignment(partitions, members, claims)
 
 
-_GENERATION = Struct(">i")
-
-
 class CooperativeStickyAssignor:
     """Sticky assignment with cooperative rebalances. See the module."""
 
@@ -237,7 +375,7 @@ class CooperativeStickyAssignor:
     cooperative = True
 
     def user_data(self, owned: Sequence[TopicPartition], generation: int) -> bytes | None:
-        return _GENERATION.pack(generation)
+        return _INT32.pack(generation)
 
     def assign(
         self, partitions: Mapping[str, int], members: Sequence[MemberSubscription]
@@ -267,4 +405,43 @@ def _generation(member: MemberSubscription) -> int:
     if member.generation >= 0:
         return member.generation
     data = member.user_data
-    return _GENERATION.unpack_from(data)[0] if data and len(data) >= 4 else -1
+    return _INT32.unpack_from(data)[0] if data and len(data) >= 4 else -1
+
+
+BUILT_IN: dict[str, type[Assignor]] = {
+    "range": RangeAssignor,
+    "roundrobin": RoundRobinAssignor,
+    "sticky": StickyAssignor,
+    "cooperative-sticky": CooperativeStickyAssignor,
+}
+_BY_CLASS_NAME = {kind.__name__: name for name, kind in BUILT_IN.items()}
+
+
+def resolve_assignors(given: Iterable[object]) -> list[Assignor]:
+    """Returns the assignors of `partition.assignment.strategy`, in order of preference.
+
+    >>> [found.name for found in resolve_assignors(["range", "CooperativeStickyAssignor"])]
+    ['range', 'cooperative-sticky']
+    """
+    assignors = [_resolve(item) for item in given]
+    if not assignors:
+        raise ConfigError("partition.assignment.strategy: at least one assignor is needed")
+    names = [assignor.name for assignor in assignors]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"partition.assignment.strategy: {names} names one assignor twice")
+    return assignors
+
+
+def _resolve(item: object) -> Assignor:
+    if isinstance(item, str):
+        name = item.rpartition(".")[2]
+        found = BUILT_IN.get(item) or BUILT_IN.get(_BY_CLASS_NAME.get(name, ""))
+        if found is None:
+            raise ConfigError(
+                f"partition.assignment.strategy: {item!r} is not one of {', '.join(BUILT_IN)}"
+            )
+        return found()
+    instance = item() if isinstance(item, type) else item
+    if isinstance(instance, Assignor):
+        return instance
+    raise ConfigError(f"partition.assignment.strategy: {item!r} is not an assignor")
