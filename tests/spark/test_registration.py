@@ -22,6 +22,29 @@ def test_a_registered_source_has_no_accumulator(spark):
     assert spark.sparkContext._javaAccumulator is not None, "other functions have theirs"
 
 
+def test_a_stream_that_starts_adds_no_variable(spark, broker, source, topic_name, tmp_path):
+    """Spark copies the map of variables for each plan, while streams that start write to it.
+
+    A write that adds a key makes the copy of another thread fail with
+    ConcurrentModificationException.
+    """
+    broker.topic(topic_name)
+    broker.produce(topic_name, "hello")
+    session = spark.newSession()
+    register(session)
+    sources = session._jsparkSession.sessionState().dataSourceManager()
+    variables = sources.lookupDataSource(FORMAT).dataSourceCls().envVars()
+    before = set(variables)
+    rows = session.readStream.format(FORMAT).options(**source, subscribe=topic_name).load()
+    query = rows.writeStream.format("noop").option("checkpointLocation", str(tmp_path)).start()
+    try:
+        query.processAllAvailable()
+        assert set(variables) == before
+        assert variables["SPARK_LOCAL_DIRS"] != "", "a stream has written to the map"
+    finally:
+        query.stop()
+
+
 def test_workers_run_the_drivers_python(spark, broker, source, topic_name, monkeypatch):
     """As in a virtual environment that is not activated: the workers' Python has no barnabas."""
     broker.topic(topic_name)

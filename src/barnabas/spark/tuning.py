@@ -5,7 +5,7 @@ A micro-batch of ten rows costs about 270 ms in a session with Spark's defaults,
 this one with the source's option `smallBatchesOnDriver=true`. None of this depends on the speed of
 disks; each setting has a comment on what it saves and what it costs.
 
-The registration is Spark's own, with two differences:
+The registration is Spark's own, with three differences:
 
 - No accumulator. A session gives every Python function an accumulator, and after each call the JVM
   asks the driver's Python process, over a socket, for its additions. A micro-batch from topic to
@@ -13,6 +13,10 @@ The registration is Spark's own, with two differences:
   accumulators. Sources that Spark discovers itself (`pyspark_*` packages) have none either.
 - The driver's own Python. Without PYSPARK_PYTHON Spark starts the first `python3` of the search
   path. In a virtual environment that is not activated this Python has no barnabas.
+- A complete environment. All queries share one HashMap with the variables of the data source's
+  workers. Spark copies it for each plan, while a stream that starts puts four variables into it. If
+  a key is new, the copy of another thread fails with ConcurrentModificationException, so a program
+  that started several queries failed at random. The keys are in the map from the beginning.
 
 Sessions on this machine use a SPARK_HOME without Spark's Python zip file. Spark's Python processes,
 a dozen for one streaming query, would import pyspark from that file, which cannot contain compiled
@@ -42,6 +46,13 @@ LOCAL_CHECKPOINTS = (
 PYTHON_VARIABLE = "PYSPARK_PYTHON"
 PYTHON_SETTING = "spark.pyspark.python"
 ZIP = Path("python/lib/pyspark.zip")
+STREAM_VARIABLES = (
+    "SPARK_LOCAL_DIRS",
+    "SPARK_AUTH_SOCKET_TIMEOUT",
+    "SPARK_BUFFER_SIZE",
+    "SPARK_PYTHON_RUNTIME",
+)
+"""Spark sets these before it starts any Python process, so their first values are never read."""
 
 
 def session(
@@ -140,7 +151,10 @@ def register(spark: SparkSession) -> None:
     registration: Any = spark.dataSource
     if getattr(spark, "_jvm", None) is not None:  # Spark Connect has no local context
         use_drivers_python(spark)
-        context = _AttributeOverride(spark.sparkContext, _javaAccumulator=None)
+        environment = {**dict.fromkeys(STREAM_VARIABLES, ""), **spark.sparkContext.environment}
+        context = _AttributeOverride(
+            spark.sparkContext, _javaAccumulator=None, environment=environment
+        )
         registration = type(registration)(_AttributeOverride(spark, sparkContext=context))
     registration.register(BarnabasDataSource)
 
