@@ -5,10 +5,14 @@ fetching and processing overlap. At most one request per broker is in flight. A 
 `max.partition.fetch.bytes` of a partition. If this is not configured, it asks for more of a
 partition with a backlog: a request costs the same for one megabyte and for four. Then a second
 response may wait while the first is read, so that the broker works without a pause.
+
+If `fetch.max.bytes` is not configured either, less than its default is requested and buffered.
+Records that wait in a large buffer have left the processor's caches when they are decoded: with ten
+partitions and 15 MB in the buffer an asyncio consumer reads at 0.6 of its rate with 8 MB.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from barnabas.clients.core.apis.fetch import (
@@ -35,6 +39,9 @@ BACKLOG_RESPONSES = 2
 MAX_BACKLOG_BYTES = 8 * 1024 * 1024
 """Limit for all partitions with a backlog together; each still gets its ordinary limit."""
 
+MIN_PARTITION_SHARE = 64 * 1024
+"""An adaptive limit for all partitions has so many bytes for each; fewer mean more requests."""
+
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
@@ -48,11 +55,19 @@ class FetchLimits:
     rack: str
     backlog_max_bytes: int = 0
     """Bytes of a partition with a backlog, if they are more than `partition_max_bytes`."""
+    adaptive: bool = False
+    """Whether `max_bytes` is reduced to what so many partitions need."""
 
-    def options(self, short_wait: bool) -> FetchOptions:
-        """Returns the fields of a request; `short_wait` shortens the time that the broker waits."""
-        wait_ms = min(self.max_wait_ms, SHORT_WAIT_MS) if short_wait else self.max_wait_ms
-        return FetchOptions(wait_ms, self.min_bytes, self.max_bytes, self.isolation, self.rack)
+    def total_bytes(self, partitions: int) -> int:
+        """Returns the limit of a response and of the buffer for so many partitions."""
+        if not self.adaptive:
+            return self.max_bytes
+        return min(max(MAX_BACKLOG_BYTES, partitions * MIN_PARTITION_SHARE), self.max_bytes)
+
+    def options(self, node: "NodePlan") -> FetchOptions:
+        """Returns the fields of a request that apply to all its partitions."""
+        wait_ms = min(self.max_wait_ms, SHORT_WAIT_MS) if node.short_wait else self.max_wait_ms
+        return FetchOptions(wait_ms, self.min_bytes, node.max_bytes, self.isolation, self.rack)
 
     def has_backlog(self, fetched_bytes: int, next_offset: int, end_offset: int) -> bool:
         """Whether the limit cut a response off: a large one that does not reach the end."""
@@ -80,8 +95,9 @@ class PartitionLeader(NamedTuple):
 class NodePlan:
     """The partitions to fetch from one broker; `short_wait` if others there have a full buffer."""
 
-    targets: dict[TopicPartition, FetchTarget]
-    states: dict[TopicPartition, tuple[AssignedPartition, int]]
+    max_bytes: int
+    targets: dict[TopicPartition, FetchTarget] = field(default_factory=dict)
+    states: dict[TopicPartition, tuple[AssignedPartition, int]] = field(default_factory=dict)
     short_wait: bool = False
 
 
@@ -114,6 +130,8 @@ class FetchPlan:
     unvalidated: bool = False
     missing_room: int = 0
     """Bytes that must be taken from the buffer before a partition that was left out is fetched."""
+    without_room: list[int] = field(default_factory=list)
+    """Brokers of which nothing can be fetched until then."""
 
 
 def plan_fetches(
@@ -124,10 +142,11 @@ def plan_fetches(
 ) -> FetchPlan:
     """Returns the fetches for each broker.
 
-    `fetch.max.bytes` limits the buffered bytes of all partitions that are not paused. Paused
-    partitions do not count, because their buffered records would block the others.
+    `FetchLimits.total_bytes` limits the buffered bytes of all partitions that are not paused.
+    Paused partitions do not count, because their buffered records would block the others.
     """
-    excess = sum([state.buffered_bytes for state in states if not state.paused]) - limits.max_bytes
+    max_bytes = limits.total_bytes(len(states))
+    excess = sum([state.buffered_bytes for state in states if not state.paused]) - max_bytes
     backlog_bytes = limits.backlog_share(sum([state.has_backlog for state in states]))
     plan = FetchPlan({}, [], now_ms + limits.max_wait_ms)
     for state in states:
@@ -149,7 +168,7 @@ def plan_fetches(
             node_id = _read_from(state, leader, now_ms)
         node = plan.nodes.get(node_id)
         if node is None:
-            node = plan.nodes[node_id] = NodePlan({}, {})
+            node = plan.nodes[node_id] = NodePlan(max_bytes)
         wanted = backlog_bytes if state.has_backlog else limits.partition_max_bytes
         if excess >= 0 or state.buffered_bytes >= limits.ahead_limit(wanted):
             node.short_wait = True
@@ -159,6 +178,7 @@ def plan_fetches(
             node.targets[state.partition] = FetchTarget(
                 leader.topic_id, state.fetch_offset, leader.leader_epoch, wanted
             )
+    plan.without_room = [node_id for node_id, node in plan.nodes.items() if not node.targets]
     plan.nodes = {node_id: node for node_id, node in plan.nodes.items() if node.targets}
     return plan
 

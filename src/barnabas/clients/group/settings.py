@@ -101,6 +101,7 @@ def _fetch_limits(values: Mapping[str, Any], given: Collection[str]) -> FetchLim
         max_wait_ms=values["fetch.max.wait.ms"],
         partition_max_bytes=partition_max_bytes,
         backlog_max_bytes=factor * partition_max_bytes,
+        adaptive=not {"fetch.max.bytes", "max.partition.fetch.bytes"}.intersection(given),
         isolation=IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED,
         rack=values["client.rack"],
     )

@@ -42,7 +42,13 @@ FETCH_KEYS = [
         aliases=(Alias("fetch.wait.max.ms"),),
     ),
     ConfigKey(
-        "fetch.max.bytes", INT, 50 * 1024**2, "Maximum bytes of a fetch response.", at_least(0)
+        "fetch.max.bytes",
+        INT,
+        50 * 1024**2,
+        "Maximum bytes of a fetch response, and of fetched records that wait in the consumer. If "
+        "neither it nor max.partition.fetch.bytes is set, the consumer uses 8 MiB, or 64 KiB for "
+        "each partition if that is more.",
+        at_least(0),
     ),
     ConfigKey(
         "max.partition.fetch.bytes",

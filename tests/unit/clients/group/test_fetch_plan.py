@@ -18,6 +18,7 @@ from barnabas.model.records import IsolationLevel
 from barnabas.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
 
 ID = Uuid(b"0123456789abcdef")
+MIB = 1024 * 1024
 LIMITS = FetchLimits(1, 5000, 500, 1000, IsolationLevel.READ_UNCOMMITTED, "rack")
 
 
@@ -82,10 +83,11 @@ def test_a_new_leader_epoch_stops_the_fetch_until_the_position_is_checked():
 def test_the_request():
     found = plan(state(0), state(2))
     session = ConsumerFetchSession().select(found.nodes[0].targets)
-    request = fetch_request(session, LIMITS.options(short_wait=False))
+    request = fetch_request(session, LIMITS.options(found.nodes[0]))
     assert (request.max_wait_ms, request.max_bytes, request.rack_id) == (500, 5000, "rack")
     assert [item.fetch_offset for item in request.topics[0].partitions] == [0, 20]
-    assert fetch_request(session, LIMITS.options(short_wait=True)).max_wait_ms == SHORT_WAIT_MS
+    hurried = replace(found.nodes[0], short_wait=True)
+    assert fetch_request(session, LIMITS.options(hurried)).max_wait_ms == SHORT_WAIT_MS
     by_name = FetchSelection({}, by_id=False)
     assert (session.version(17), by_name.version(17), by_name.version(11)) == (17, 12, 11)
 
@@ -134,11 +136,27 @@ def test_more_is_fetched_of_a_partition_with_a_backlog():
 
 
 def test_partitions_with_a_backlog_share_their_bytes():
-    mib = 1024 * 1024
-    limits = replace(LIMITS, partition_max_bytes=mib, max_bytes=64 * mib, backlog_max_bytes=4 * mib)
+    limits = replace(LIMITS, partition_max_bytes=MIB, max_bytes=64 * MIB, backlog_max_bytes=4 * MIB)
     for count, each in ((1, 4), (2, 4), (4, 2), (8, 1)):
         states = [state(2 * n, has_backlog=True) for n in range(count)]
-        assert set(wanted(limits, *states).values()) == {each * mib}
+        assert set(wanted(limits, *states).values()) == {each * MIB}
+
+
+def test_an_adaptive_limit_grows_with_the_partitions():
+    adaptive = replace(LIMITS, max_bytes=50 * MIB, adaptive=True)
+    for partitions, mib in ((1, 8), (128, 8), (256, 16), (1000, 50)):
+        assert adaptive.total_bytes(partitions) == mib * MIB
+    assert replace(adaptive, adaptive=False).total_bytes(1) == 50 * MIB, "the limit is configured"
+    found = plan_fetches([state(0, buffered_bytes=4 * MIB), state(2)], leaders, adaptive, 100)
+    assert adaptive.options(found.nodes[0]).max_bytes == 8 * MIB
+
+
+def test_an_adaptive_limit_holds_for_all_buffered_records():
+    adaptive = replace(LIMITS, max_bytes=50 * MIB, adaptive=True)
+    full = state(0, buffered_bytes=8 * MIB)
+    assert wanted(adaptive, full, state(1)) == {}
+    full.paused = True
+    assert wanted(adaptive, full, state(1)) == {1: 1000}, "paused partitions do not count"
 
 
 def test_a_backlog_is_a_large_response_that_does_not_reach_the_end():
@@ -149,7 +167,9 @@ def test_a_backlog_is_a_large_response_that_does_not_reach_the_end():
 
 def test_the_plan_says_how_much_room_is_missing():
     assert plan(state(0), state(1, paused=True)).missing_room == 0
-    assert plan(state(0), state(1, buffered_bytes=1000)).missing_room == 1, "any of its records"
+    found = plan(state(0), state(1, buffered_bytes=1000))
+    assert (found.missing_room, found.without_room) == (1, [1]), "any of its records"
+    assert plan(state(0), state(2, buffered_bytes=1000)).without_room == [], "0 has a request"
     full = [state(n, buffered_bytes=1200) for n in range(5)]
     assert plan(*full, state(6)).missing_room == 1001, "fetch.max.bytes is exceeded by 1000"
     paused = [state(n, buffered_bytes=1200, paused=True) for n in range(5)]

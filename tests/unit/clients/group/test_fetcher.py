@@ -166,13 +166,27 @@ async def test_fetcher_says_below_which_bytes_it_has_room(made):
     await world.requested(1)
     assert world.fetcher.resume_below == 0, "it does not wait"
     world.answer(data(0, 0, 700), data(1, 0, 2000))
-    await world.until(lambda: "data" in world.events)
+    await world.until(lambda: world.fetcher.resume_below)
     assert world.fetcher.resume_below == 1000
     world.buffer.take(1)
     assert world.buffer.total_bytes > 1000, "the fetcher is not woken yet"
     world.buffer.take(500)
     await world.requested(2)
     assert world.fetcher.resume_below == 0
+
+
+async def test_fetcher_needs_no_room_while_its_broker_has_a_request(made):
+    world = made(**{"max.partition.fetch.bytes": 1000})
+    await world.requested(1)
+    world.answer(data(0, 0, 1000))
+    connection = await world.requested(2)
+    (full,) = connection.requests[-1].forgotten_topics_data
+    assert full.partitions == [0], "its buffer is full"
+    assert world.fetcher.resume_below == 0, "the next response leads to the next plan"
+    world.buffer.take(500)
+    world.answer(data(1, 0, 10))
+    await world.requested(3)
+    assert connection.offsets() == {0: 1, 1: 1}
 
 
 async def test_leader_is_looked_up_again_after_the_metadata_changed(made):

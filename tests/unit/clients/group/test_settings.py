@@ -33,6 +33,12 @@ def test_a_configured_fetch_size_holds_for_a_backlog_too():
         assert parse(**{name: 1000}).fetch_limits.backlog_share(1) == 1000
 
 
+def test_the_total_limit_adapts_unless_a_fetch_size_is_configured():
+    assert parse().fetch_limits.adaptive
+    for name in ("max.partition.fetch.bytes", "fetch.message.max.bytes", "fetch.max.bytes"):
+        assert not parse(**{name: 1000}).fetch_limits.adaptive
+
+
 def test_without_a_group_nothing_is_committed():
     settings = parse()
     assert settings.group is None
