@@ -176,7 +176,7 @@ class Matrix:
             # Written by confluent-kafka at its defaults, as a neutral hand.
             writer = replace(load, operation="produce", client="confluent", processes=1)
             writer = replace(writer, settings="defaults", security="plaintext")
-            self._run(side, writer, topic, _records(cell, "confluent"))
+            self._run(side, writer, topic, max(_records(cell, name) for name in cell.clients))
         return topic
 
     def _delete_topics(self) -> None:

@@ -27,6 +27,8 @@ CLIENTS = ("confluent", "barnabas", "asyncio", "aiokafka", "kafka-python")
 BROKER_CLIENTS = ("confluent", "barnabas")
 """Clients under which the brokers are compared in every cell; the plain cells have all."""
 
+OURS = frozenset({"barnabas", "asyncio", POLL})
+
 RECORDS = {10: 300_000, 100: 300_000, 1_000: 100_000, 10_000: 20_000, 1_000_000: 250}
 SPEED = {"aiokafka": 0.1, "kafka-python": 0.05}
 READ_SPEED = {"aiokafka": 0.5, "kafka-python": 0.25}
@@ -83,6 +85,8 @@ class Cell:
             more = 5.0  # fetches of 16 MB: the first of them does not count
         elif load.operation in ("batch", "arrow"):
             more = 3.0  # some million records a second
+            if client in OURS and load.size <= PLAIN_SIZE:
+                more = 12.0  # the turn must be much longer than its first responses
         if load.batches == "1 record":
             more *= SINGLE_RECORD_SHARE
         return max(int(RECORDS[load.size] * more * speed.get(client, 1.0)), 100)

@@ -6,9 +6,10 @@ fetching and processing overlap. At most one request per broker is in flight. A 
 partition with a backlog: a request costs the same for one megabyte and for four. Then a second
 response may wait while the first is read, so that the broker works without a pause.
 
-If `fetch.max.bytes` is not configured either, less than its default is requested and buffered.
-Records that wait in a large buffer have left the processor's caches when they are decoded: with ten
-partitions and 15 MB in the buffer an asyncio consumer reads at 0.6 of its rate with 8 MB.
+If `fetch.max.bytes` is not configured either, less than its default is requested and buffered
+(`FetchLimits.total_bytes`). Otherwise each partition is fetched alone as soon as its records were
+taken: with ten partitions a request asked for 1 MB instead of 6 MB on average, and an asyncio
+consumer read at 0.6 of its rate.
 """
 
 from collections.abc import Callable, Sequence
