@@ -274,7 +274,7 @@ class DelegationTokenCalls(AdminCalls):
     async def renew_delegation_token(
         self, hmac: bytes, period: float | None = None, *, timeout: float | None = None
     ) -> int:
-        """Extend a token by `period` seconds; returns the new expiry time in milliseconds."""
+        """Extends a token by `period` seconds; returns the new expiry time in milliseconds."""
         deadline = self._deadline("renew a delegation token", timeout)
         request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=_milliseconds(period))
         response = await self._session.to_controller(request, deadline)

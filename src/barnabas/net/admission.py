@@ -90,7 +90,10 @@ class AdmittingListener(Protocol):
 
 
 class ConnectionAdmission:
-    """Shared by listeners of one loop, which owns it."""
+    """Counts connections against the limits of listeners and broker (KIP-402).
+
+    Shared by listeners of one loop, which owns it.
+    """
 
     def __init__(self, slots: ConnectionSlots | None = None) -> None:
         self._slots = slots or ConnectionSlots()

@@ -67,7 +67,9 @@ class ConnectionHost(ReaderHost, Protocol):
 
 
 class ServerConnection(ConnectionState):
-    """Owned by the listener's loop; every method runs there.
+    """One accepted connection: reads requests and sends responses in order.
+
+    Owned by the listener's loop; every method runs there.
 
     `attachment` is state that the handler keeps for this peer (session, client software).
     `client_software` is the name and version that the client reported (KIP-511).

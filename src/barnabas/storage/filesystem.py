@@ -53,7 +53,7 @@ class File(Protocol):
     def size(self) -> int: ...
 
     def sync(self) -> None:
-        """Return when contents and size are on the medium."""
+        """Returns when contents and size are on the medium."""
         ...
 
 
@@ -96,7 +96,7 @@ class FileSystem(Protocol):
     def remove(self, path: Path) -> None: ...
 
     def remove_dir(self, path: Path) -> None:
-        """Remove an empty directory."""
+        """Removes an empty directory."""
         ...
 
     def sync_dir(self, path: Path) -> None: ...

@@ -61,7 +61,9 @@ class LogParts:
 
 
 class Log(LogState):
-    """Owned by the event loop.
+    """The log of one partition.
+
+    Owned by the event loop.
 
     Invariant: log start offset <= last stable offset <= high watermark <= log end offset.
     """

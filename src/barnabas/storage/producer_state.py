@@ -250,7 +250,7 @@ class ProducerStates:
         self.entries[entry.producer_id] = entry
 
     def settle(self) -> None:
-        """Rebuild the order of open transactions after entries were restored."""
+        """Rebuilds the order of open transactions after entries were restored."""
         found = (
             (entry.producer_id, entry.txn_first_offset)
             for entry in self

@@ -282,9 +282,9 @@ class Cluster(KafkaServer, ClosesOnExit):
         self.brokers[broker_id].wait_until_ready()
 
     def pause(self, broker_id: int) -> None:
-        """Pause a broker with SIGSTOP; its connections stay open."""
+        """Pauses a broker with SIGSTOP; its connections stay open."""
         self.brokers[broker_id].signal(signal.SIGSTOP)
 
     def resume(self, broker_id: int) -> None:
-        """Continue a paused broker with SIGCONT."""
+        """Continues a paused broker with SIGCONT."""
         self.brokers[broker_id].signal(signal.SIGCONT)

@@ -184,7 +184,10 @@ _logger = logging.getLogger("barnabas.broker")
 
 
 class ListenerSecurity:
-    """One per listener that has TLS or SASL; owned by the broker's loop."""
+    """TLS and SASL of one listener; exists only if the listener has either.
+
+    Owned by the broker's loop.
+    """
 
     def __init__(
         self,

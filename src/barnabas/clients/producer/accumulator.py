@@ -115,7 +115,9 @@ class BufferMemory:
 
 
 class Accumulator:
-    """Shared by sending threads and the sender's loop; `lock` guards the queues.
+    """Open and ready batches of a producer, in one queue per partition.
+
+    Shared by sending threads and the sender's loop; `lock` guards the queues.
 
     Appends to open batches do not take `lock`: the `TopicAppender` excludes them during `close`,
     which the loop calls before it builds a batch.

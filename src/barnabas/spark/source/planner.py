@@ -145,7 +145,10 @@ class RangesPartition(InputPartition):
 
 @dataclass(slots=True)
 class TriggerLimits:
-    """Owned by the driver side of one query. `last_ms` is the time of the last micro-batch."""
+    """Limits the records of a micro-batch.
+
+    Owned by the driver side of one query. `last_ms` is the time of the last micro-batch.
+    """
 
     max_offsets: int | None
     min_offsets: int | None
