@@ -104,7 +104,14 @@ class AclCalls(AdminCalls):
     async def create_acls(
         self, bindings: Iterable[AclBinding], *, timeout: float | None = None
     ) -> Results[AclBinding, None]:
-        """Adds ACLs; existing ACLs stay unchanged."""
+        """Adds ACLs; existing ACLs stay unchanged.
+
+        >>> orders = ResourcePattern(ResourceType.TOPIC, "orders")    # doctest: +SKIP
+        >>> reads = AccessEntry(                                     # doctest: +SKIP
+        ...     "User:alice", "*", Operation.READ, Permission.ALLOW
+        ... )
+        >>> admin.create_acls([AclBinding(orders, reads)]).check()   # doctest: +SKIP
+        """
         deadline = self._deadline("create ACLs", timeout)
         rules = list(dict.fromkeys(bindings))
         request = CreateAclsRequest(creations=[_creation(rule) for rule in rules])
@@ -203,7 +210,10 @@ class ScramUserCalls(AdminCalls):
         deletions: Iterable[ScramDeletion] = (),
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Sets passwords and deletes credentials."""
+        """Sets passwords and deletes credentials.
+
+        >>> admin.alter_scram_users([ScramPassword("alice", "secret")])  # doctest: +SKIP
+        """
         deadline = self._deadline("alter SCRAM users", timeout)
         request = AlterUserScramCredentialsRequest(
             deletions=[
@@ -363,7 +373,17 @@ class QuotaCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[QuotaEntity, None]:
-        """Sets quotas by name (`producer_byte_rate`, …); None removes a quota."""
+        """Sets quotas of users, client ids or addresses.
+
+        Args:
+            changes: for each entity, values by quota name (`producer_byte_rate`,
+                `consumer_byte_rate`, `request_percentage`, …); None removes a quota.
+            validate_only: check the request without changing quotas.
+
+        >>> admin.alter_client_quotas(                               # doctest: +SKIP
+        ...     {QuotaEntity(user="alice"): {"producer_byte_rate": 1_000_000}}
+        ... ).check()
+        """
         deadline = self._deadline("alter client quotas", timeout)
         request = altering.AlterClientQuotasRequest(
             entries=[_entry(entity, values) for entity, values in changes.items()],

@@ -157,6 +157,10 @@ def _has_topic(connection: BlockingConnection, topic: str) -> bool:
 class Cluster(KafkaServer, ClosesOnExit):
     """A cluster with brokers 1 to n; use it as a context manager.
 
+    >>> with Cluster(brokers=3) as cluster:  # doctest: +SKIP
+    ...     topic = cluster.topic(partitions=2)
+    ...     cluster.kill(1)
+
     Args:
         brokers: number of brokers.
         config: broker settings by Kafka's names, for example `{"min.insync.replicas": 1}`.
@@ -269,7 +273,7 @@ class Cluster(KafkaServer, ClosesOnExit):
     # -- single brokers ------------------------------------------------------------------------
 
     def kill(self, broker_id: int) -> None:
-        """Kill a broker with SIGKILL."""
+        """Kills a broker with SIGKILL."""
         self.brokers[broker_id].kill()
 
     def stop(self, broker_id: int) -> int:

@@ -77,6 +77,7 @@ class PartitionMetadata:
 
     @property
     def topic_partition(self) -> TopicPartition:
+        """The partition by topic name."""
         return TopicPartition(self.topic, self.partition)
 
 
