@@ -44,7 +44,7 @@ TABLES: list[tuple[str, str, ConfigTable]] = [
 INTRODUCTION = """\
 # Configuration
 
-This page lists every key of the clients, of topics and of the broker; it is generated from the code.
+This page has every key of the clients, of topics and of the broker. It is generated from the code.
 
 Keys have Kafka's names. In Python, keywords with underscores work as well (`linger_ms=5`), and type
 checkers verify their names and types. An unknown key is an error that names the nearest known one;

@@ -86,8 +86,8 @@ Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints curre
    ```
 
 Without Prometheus, `metric.reporters` passes the metrics to a file, to OpenTelemetry or to your
-own class ([Reporters](#reporters)). In Kubernetes, use `/healthz` as liveness probe and `/readyz` as
-readiness probe.
+own class ([Reporters](#reporters)). In Kubernetes, use `/healthz` as liveness probe and `/readyz`
+as readiness probe.
 
 ## What the metrics contain
 

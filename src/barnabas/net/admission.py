@@ -19,7 +19,10 @@ NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class SlotLimits:
-    """`of_listeners` and `of_ips` contain specific limits, by listener name and by address."""
+    """Limits of open connections: in total, per listener and per address.
+
+    `of_listeners` and `of_ips` contain specific limits, by listener name and by address.
+    """
 
     total: int = NO_LIMIT
     of_listeners: Mapping[str, int] = field(default_factory=dict)

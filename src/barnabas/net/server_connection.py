@@ -308,7 +308,7 @@ class ServerConnection(ConnectionState):
         self._deadline_ms = None
 
     def check_deadlines(self, now_ms: int) -> None:
-        """Closes the connection if the peer is gone, idle for too long, or too slow."""
+        """Closes the connection if the peer has closed it, is idle for too long, or is too slow."""
         limits = self._limits
         if self._deadline_ms is not None and now_ms >= self._deadline_ms:
             self.close_with_reason(CloseReason.AUTHENTICATION, "did not authenticate in time")

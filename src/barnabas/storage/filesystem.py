@@ -160,7 +160,10 @@ class OsFile:
 
 
 class OsFileLock:
-    """`flock` against brokers of this process, a POSIX record lock against Kafka's own."""
+    """Locks a directory for one broker.
+
+    `flock` excludes our brokers, also those of this process; a POSIX record lock excludes Kafka's.
+    """
 
     __slots__ = ("_fd",)
 

@@ -53,7 +53,7 @@ class Acl:
 
 @dataclass(frozen=True, slots=True)
 class AclNode:
-    """/kafka-acl/<Type>/<name>."""
+    """The node /kafka-acl/<Type>/<name>."""
 
     acls: tuple[Acl, ...]
 

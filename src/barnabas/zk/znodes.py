@@ -97,7 +97,7 @@ class BrokerNode:
         )
 
     def live(self, broker_id: int, broker_epoch: int) -> LiveBroker:
-        """Returns the broker as it is in the controller's commands."""
+        """Returns the form of the broker that the controller's commands contain."""
         return LiveBroker(BrokerId(broker_id), self.endpoints, self.rack, broker_epoch)
 
 
@@ -195,7 +195,7 @@ class PartitionStateNode:
 
 @dataclass(frozen=True, slots=True)
 class ControllerNode:
-    """/controller."""
+    """The node /controller."""
 
     broker_id: BrokerId
     timestamp_ms: int

@@ -90,7 +90,7 @@ class BufferMemory:
         self._serve()
 
     def withdraw(self, granted: Callable[[], None]) -> bool:
-        """Stops waiting; returns False if the bytes are reserved already: release them."""
+        """Stops waiting; returns False if the bytes are reserved, which the caller must release."""
         with self._lock:
             before = len(self._waiting)
             self._waiting = deque(entry for entry in self._waiting if entry[1] is not granted)

@@ -134,7 +134,9 @@ def _split(item: OffsetRange, count: int) -> list[OffsetRange]:
 
 @dataclass
 class RangesPartition(InputPartition):
-    """Pickled to an executor; holds no connection and no data.
+    """The offset ranges that one task reads.
+
+    Pickled to an executor; holds no connection and no data.
 
     `index` is its position in the plan.
     """
