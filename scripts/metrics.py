@@ -57,6 +57,10 @@ metrics, so dashboards and alerts for Apache Kafka work. `barnabas metrics files
 Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints current values;
 `barnabas top` shows brokers, topics, groups and pipelines live, for any Kafka cluster.
 
+Sections: [a broker in five minutes](#observe-a-broker-in-five-minutes), [its metrics](#broker),
+[metrics of clients](#clients) with [reporters](#reporters) and [traces](#traces), and
+[Spark queries](#spark-queries-and-pipelines).
+
 ## Observe a broker in five minutes
 
 1. Start it with an HTTP endpoint and JSON logs: `barnabas up --http-port 9404 --log-format json`.

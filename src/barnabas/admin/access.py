@@ -113,11 +113,11 @@ class AclCalls(AdminCalls):
         >>> admin.create_acls([AclBinding(orders, reads)]).check()   # doctest: +SKIP
         """
         deadline = self._deadline("create ACLs", timeout)
-        rules = list(dict.fromkeys(bindings))
-        request = CreateAclsRequest(creations=[_creation(rule) for rule in rules])
+        wanted = list(dict.fromkeys(bindings))
+        request = CreateAclsRequest(creations=[_creation(binding) for binding in wanted])
         response = await self._session.to_controller(request, deadline)
-        outcomes = zip(rules, response.results, strict=True)
-        return Results({rule: error_of(item) for rule, item in outcomes})
+        outcomes = zip(wanted, response.results, strict=True)
+        return Results({binding: error_of(item) for binding, item in outcomes})
 
     async def delete_acls(
         self, filters: Iterable[AclFilter], *, timeout: float | None = None
@@ -146,15 +146,15 @@ def _filter_fields(chosen: AclFilter) -> dict[str, Any]:
     }
 
 
-def _creation(rule: AclBinding) -> AclCreation:
+def _creation(binding: AclBinding) -> AclCreation:
     return AclCreation(
-        resource_type=rule.pattern.type.value,
-        resource_name=rule.pattern.name,
-        resource_pattern_type=rule.pattern.pattern.value,
-        principal=rule.entry.principal,
-        host=rule.entry.host,
-        operation=rule.entry.operation.value,
-        permission_type=rule.entry.permission.value,
+        resource_type=binding.pattern.type.value,
+        resource_name=binding.pattern.name,
+        resource_pattern_type=binding.pattern.pattern.value,
+        principal=binding.entry.principal,
+        host=binding.entry.host,
+        operation=binding.entry.operation.value,
+        permission_type=binding.entry.permission.value,
     )
 
 
@@ -165,7 +165,7 @@ def _pattern(item: Any) -> ResourcePattern:
 
 
 def _deleted(result: DeleteAclsFilterResult) -> tuple[AclBinding, ...] | BarnabasError:
-    rules = []
+    bindings = []
     for item in result.matching_acls:
         error = error_of(item)
         if error is not None:
@@ -173,8 +173,8 @@ def _deleted(result: DeleteAclsFilterResult) -> tuple[AclBinding, ...] | Barnaba
         entry = AccessEntry(
             item.principal, item.host, Operation(item.operation), Permission(item.permission_type)
         )
-        rules.append(AclBinding(_pattern(item), entry))
-    return tuple(rules)
+        bindings.append(AclBinding(_pattern(item), entry))
+    return tuple(bindings)
 
 
 # --- Credentials ----------------------------------------------------------------------------------
