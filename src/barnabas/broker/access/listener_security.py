@@ -302,7 +302,8 @@ def _principal_rules(text: str) -> tuple[PrincipalRule, ...]:
 
 
 def split_rules(text: str) -> list[str]:
-    r"""
+    r"""Returns the single rules of `ssl.principal.mapping.rules`.
+
     >>> split_rules("RULE:^CN=(.*?),.*$/$1/L, DEFAULT")
     ['RULE:^CN=(.*?),.*$/$1/L', 'DEFAULT']
     """
