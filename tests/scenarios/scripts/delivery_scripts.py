@@ -1,4 +1,4 @@
-"""What is delivered, in which order, and which error the user sees when it is not."""
+"""Scenarios of delivery: which records, in which order, and the error of a failed delivery."""
 
 import socket
 
