@@ -64,7 +64,7 @@ def _throughput(report: Report, cluster: Cluster) -> None:
 def _fail_over(report: Report, cluster: Cluster) -> None:
     """From kill -9 of the leader to the next acknowledged record; then a stop in order.
 
-    Clients wait before they try again, each in its own way: two of them are measured.
+    Clients have different backoffs before a retry, so two of them are measured.
     """
     cluster.topic("fail-over")
     for name, writer in (("barnabas", _barnabas), ("librdkafka", _librdkafka)):

@@ -3,9 +3,9 @@
 Same session settings, source, sink and topics; in turns. Rates are of the micro-batches after each
 query's first, from Spark's own reports, so that starting a query is not in them.
 
-By hand a table is its topic, read anew by every micro-batch: the last record of each key by offset,
-null values left out. So it follows changes and deletions as ours does, except that rows meet the
-table of the micro-batch, not of their own time.
+In the job written by hand every micro-batch reads the topic of the table again and takes the last
+record of each key by offset, without null values. So it follows changes and deletions as our table
+does, except that rows are joined with the table of the micro-batch, not of their own time.
 """
 
 import contextlib

@@ -79,11 +79,11 @@ brokers of a cluster that share a collector differ in the attribute `broker_id`.
 
 ### Push to the broker (KIP-714)
 
-A client pushes its metrics to a broker that asks for them; the broker serves them at `/metrics`
-under `kafka_client_telemetry`. A Barnabas broker asks if it has an HTTP endpoint, Apache Kafka if
-it has a client-metrics resource and a plug-in that receives them. `enable.metrics.push=false` ends
-this. `client_instance_id()` returns the id of the client in these metrics. A closing client pushes
-a last time; it waits up to 0.25 s for the broker.
+A client pushes its metrics to a broker that requests them; the broker serves them at `/metrics`
+under `kafka_client_telemetry`. A Barnabas broker requests them if it has an HTTP endpoint, Apache
+Kafka if it has a client-metrics resource and a plug-in that receives them.
+`enable.metrics.push=false` turns this off. `client_instance_id()` returns the id of the client in
+these metrics. A closing client pushes a last time; it waits up to 0.25 s for the broker.
 
 ### Traces
 

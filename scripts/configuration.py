@@ -44,13 +44,15 @@ TABLES: list[tuple[str, str, ConfigTable]] = [
 INTRODUCTION = """\
 # Configuration
 
-Keys go by Kafka's names; in Python snake_case keywords work as well (`linger_ms=5`), and type
-checkers verify their names and types. An unknown key is an error that names the nearest known one,
-and settings that contradict each other are refused when a client is made. Spaces around a value are
-dropped. Some names of librdkafka, and the class names of Java's serializers, partitioners and
-assignors, are accepted for their equivalents. Only a broker's dynamic settings may hold other keys,
-as in Kafka, where plugins read them: they are kept and shown without their values. This page is
-made from the code.
+This page has every key of the clients, of topics and of the broker. It is generated from the code.
+
+Keys have Kafka's names. In Python, keywords with underscores work as well (`linger_ms=5`), and type
+checkers verify their names and types. An unknown key is an error that names the nearest known one;
+settings that contradict each other are rejected when a client is created. Spaces around a value are
+ignored. Many key names of librdkafka, and the class names of Java's serializers, partitioners and
+assignors, are accepted for their equivalents. Only the dynamic settings of a broker may contain
+unknown keys, as in Kafka, where plugins read them: the broker stores them and does not show their
+values.
 """
 
 _PROBES: dict[ConfigType, list[object]] = {

@@ -23,6 +23,8 @@ TABLES: dict[str, ConfigTable] = {
     "ConnectorKeywords": CONNECTOR_KEYS,
 }
 
+TITLES = {"ConnectorKeywords": "ConsumerConnector"}
+
 HEADER = '''\
 """Types of the configuration keywords that the clients accept, for type checkers.
 
@@ -53,11 +55,21 @@ def keywords_module() -> str:
     fields = {name: _fields(table) for name, table in TABLES.items()}
     first, *others = [set(found.items()) for found in fields.values()]
     shared = dict(first.intersection(*others))
-    parts = [HEADER, _class("ClientKeywords", "TypedDict, total=False", "Every client.", shared)]
+    parts = [
+        HEADER,
+        _class("ClientKeywords", "TypedDict, total=False", "Keywords of every client.", shared),
+    ]
     for name, found in fields.items():
         own = {keyword: kind for keyword, kind in found.items() if keyword not in shared}
-        title = name.removesuffix("Keywords")
-        parts.append(_class(name, "ClientKeywords, total=False", f"`{title}`.", own))
+        title = TITLES.get(name, name.removesuffix("Keywords"))
+        parts.append(
+            _class(
+                name,
+                "ClientKeywords, total=False",
+                f"Keywords of `{title}`, besides those of every client.",
+                own,
+            )
+        )
     return "\n\n".join(parts)
 
 

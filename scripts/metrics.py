@@ -57,6 +57,10 @@ metrics, so dashboards and alerts for Apache Kafka work. `barnabas metrics files
 Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints current values;
 `barnabas top` shows brokers, topics, groups and pipelines live, for any Kafka cluster.
 
+Sections: [a broker in five minutes](#observe-a-broker-in-five-minutes), [its metrics](#broker),
+[metrics of clients](#clients) with [reporters](#reporters) and [traces](#traces), and
+[Spark queries](#spark-queries-and-pipelines).
+
 ## Observe a broker in five minutes
 
 1. Start it with an HTTP endpoint and JSON logs: `barnabas up --http-port 9404 --log-format json`.
@@ -64,8 +68,8 @@ Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints curre
    address than 127.0.0.1.
 2. See that it works: `curl -s localhost:9404/readyz`, `curl -s localhost:9404/status`.
 3. See what it does: `barnabas top` (`--sort lag`, `--format json`), and single values with
-   `barnabas metrics show lag`, `barnabas metrics show topic=orders --format json`. Both are read
-   from a terminal, a file or a pipe. `metrics show` needs `--url` for another port than 9404.
+   `barnabas metrics show lag`, `barnabas metrics show topic=orders --format json`. Both also write
+   to a file or a pipe. `metrics show` needs `--url` for another port than 9404.
 4. Let Prometheus collect: `barnabas metrics files ./monitoring`, then in `prometheus.yml`
 
    ```yaml
@@ -85,9 +89,9 @@ Grafana dashboards and alert rules; `barnabas metrics show PATTERN` prints curre
    barnabas consume audit --follow     # with audit.log=all and audit.log.topic=audit
    ```
 
-Without Prometheus, `metric.reporters` passes the metrics to a file, to OpenTelemetry or to a class
-of yours ([Reporters](#reporters)). In Kubernetes, use `/healthz` as liveness probe and `/readyz` as
-readiness probe.
+Without Prometheus, `metric.reporters` passes the metrics to a file, to OpenTelemetry or to your
+own class ([Reporters](#reporters)). In Kubernetes, use `/healthz` as liveness probe and `/readyz`
+as readiness probe.
 
 ## What the metrics contain
 
@@ -125,7 +129,7 @@ under which they commit.
 | an open transaction | its records count: a group that reads committed records waits for them |
 | a compacted topic | removed records count, as in Kafka's tools; seconds: first record left |
 
-This page is made from the code.
+The tables below are generated from the code.
 """
 
 

@@ -1,6 +1,6 @@
 """The exact output of each command, as a table and as JSON.
 
-The expected texts are in golden/; UPDATE_GOLDEN=1 writes them anew after a wanted change.
+The expected texts are in golden/; UPDATE_GOLDEN=1 writes them again after an intended change.
 """
 
 import re

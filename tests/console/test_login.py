@@ -91,6 +91,7 @@ def test_a_reader_is_offered_no_changes(page):
 
 
 def test_an_open_page_loses_its_user_with_the_session(page):
+    """Passes when the page of the first tab shows the login form after the second logged out."""
     page.driver.get(page.base_url + "/topics")
     log_in(page, "bob", PASSWORD)
     page.ready()

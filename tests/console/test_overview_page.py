@@ -24,7 +24,8 @@ def test_the_overview_in_a_narrow_window_and_in_the_dark(browser):
     browser.driver.delete_all_cookies()
 
 
-def test_navigation_by_links(browser):
+def test_the_links_of_the_navigation_lead_to_their_pages(browser):
+    """Passes when each link leads to the page with its heading."""
     browser.open("/")
     for name in ("Topics", "Cluster"):
         browser.press(f'//nav[@aria-label="Main"]//a[.//*[text()="{name}"]]')
@@ -43,6 +44,7 @@ def test_an_address_without_a_page_leads_on(browser):
 
 
 def test_the_first_stop_of_the_keyboard_skips_the_navigation(browser):
+    """Passes when Tab and Enter, then Tab, focus the first button of the contents."""
     browser.open("/topics")
     body = browser.driver.find_element("css selector", "body")
     body.send_keys("\ue004")  # Tab

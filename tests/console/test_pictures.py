@@ -77,6 +77,8 @@ def test_the_list_of_topics_has_rates_groups_and_lag(browser, shop):
 
 
 def test_the_page_of_a_topic_with_groups(browser, shop):
+    """Passes when the page shows the position of the group and a chart."""
+
     def groups_shown():
         browser.open("/topics/orders")
         return "billing: lag" in browser.text

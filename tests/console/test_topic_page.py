@@ -41,6 +41,8 @@ def test_partitions_groups_and_records_over_time(browser, topic):
 
 
 def test_the_positions_of_groups_are_shown(browser, topic):
+    """Passes when the page shows the lag of the group before the deadline."""
+
     def shown():
         browser.open(f"/topics/{topic}")
         return "billing: lag 18" in browser.text

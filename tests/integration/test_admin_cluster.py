@@ -16,6 +16,7 @@ def topic(cluster):
 
 
 def test_changes_reach_the_controller_from_every_bootstrap(cluster):
+    """Passes when both changes succeed with each broker as the only bootstrap address."""
     for broker in cluster.brokers.values():
         name = unique_name("anywhere")
         with Admin({"bootstrap.servers": broker.address}) as admin:

@@ -65,7 +65,7 @@ _LIBRDKAFKA = {
         "poll() without a subscription returns nothing",
         {"error": "none"},
     ),
-    "subscribing_to_nothing_leaves": ("an empty list is refused", {"members": 1}),
+    "subscribing_to_nothing_leaves": ("an empty list is rejected", {"members": 1}),
     "unsubscribe_leaves_the_group": (
         "librdkafka leaves the group with the next poll()",
         {"after": 1},
@@ -127,15 +127,15 @@ _KAFKA_PYTHON = {
         [EXPECTED, {"committed": {0: 10}}],
     ),
     "a_record_over_the_topics_limit": (
-        "kafka-python's idempotent producer fails after a refused record",
+        "kafka-python's idempotent producer fails after a rejected record",
         {"next": "MESSAGE_TOO_LARGE"},
     ),
     "a_failed_record_does_not_block_the_rest": (
-        "kafka-python's idempotent producer fails after a refused record",
+        "kafka-python's idempotent producer fails after a rejected record",
         {"leftover": 5, "next": "MESSAGE_TOO_LARGE"},
     ),
     "a_failed_record_in_a_transaction": (
-        "kafka-python goes on with the sequence number of the refused record",
+        "kafka-python continues with the sequence number of the rejected record",
         {"after": "OUT_OF_ORDER_SEQUENCE_NUMBER"},
     ),
     "reading_creates_no_topic": (
@@ -159,7 +159,7 @@ _KAFKA_PYTHON = {
         "poll() without a subscription returns nothing",
         {"error": "none"},
     ),
-    "subscribing_to_nothing_leaves": ("an empty list is refused", {"members": 1}),
+    "subscribing_to_nothing_leaves": ("an empty list is rejected", {"members": 1}),
     "close_aborts_an_open_transaction": (
         "kafka-python leaves the transaction open until its time-out",
         {"values": []},
@@ -174,11 +174,11 @@ _AIOKAFKA = {
         [EXPECTED, {"assigned": 2}],
     ),
     "a_failed_record_does_not_block_the_rest": (
-        "aiokafka goes on with the sequence number of the refused record",
+        "aiokafka continues with the sequence number of the rejected record",
         {"leftover": 5, "next": "OUT_OF_ORDER_SEQUENCE_NUMBER"},
     ),
     "a_failed_record_in_a_transaction": (
-        "aiokafka goes on with the sequence number of the refused record",
+        "aiokafka continues with the sequence number of the rejected record",
         {"after": "OUT_OF_ORDER_SEQUENCE_NUMBER"},
     ),
     "a_topic_name_that_is_not_allowed": (
@@ -200,7 +200,7 @@ _AIOKAFKA = {
         "getmany() waits for a subscription, without regard to its time-out",
         {"error": "TIMEOUT"},
     ),
-    "subscribing_to_nothing_leaves": ("an empty list is refused", {"members": 1}),
+    "subscribing_to_nothing_leaves": ("an empty list is rejected", {"members": 1}),
     "a_removed_member_closes": (_NO_GENERATION, [EXPECTED, {"committed": {0: 5}}]),
     "a_removed_member_unsubscribes": (_NO_GENERATION, [EXPECTED, {"committed": {0: 5}}]),
     "a_slow_member_closes": (_NO_GENERATION, [EXPECTED, {"committed": {0: 5}}]),

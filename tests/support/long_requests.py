@@ -1,4 +1,4 @@
-"""Sends one kind of very long request again and again, from a process of its own.
+"""Sends one kind of very long request repeatedly, from a separate process.
 
 Usage: python -m support.long_requests PORT KIND SECONDS
 Prints how many requests were answered and refused, and the seconds that one took.

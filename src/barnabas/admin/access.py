@@ -104,13 +104,20 @@ class AclCalls(AdminCalls):
     async def create_acls(
         self, bindings: Iterable[AclBinding], *, timeout: float | None = None
     ) -> Results[AclBinding, None]:
-        """Adds ACLs; existing ACLs stay unchanged."""
+        """Adds ACLs; existing ACLs stay unchanged.
+
+        >>> orders = ResourcePattern(ResourceType.TOPIC, "orders")    # doctest: +SKIP
+        >>> reads = AccessEntry(                                     # doctest: +SKIP
+        ...     "User:alice", "*", Operation.READ, Permission.ALLOW
+        ... )
+        >>> admin.create_acls([AclBinding(orders, reads)]).check()   # doctest: +SKIP
+        """
         deadline = self._deadline("create ACLs", timeout)
-        rules = list(dict.fromkeys(bindings))
-        request = CreateAclsRequest(creations=[_creation(rule) for rule in rules])
+        wanted = list(dict.fromkeys(bindings))
+        request = CreateAclsRequest(creations=[_creation(binding) for binding in wanted])
         response = await self._session.to_controller(request, deadline)
-        outcomes = zip(rules, response.results, strict=True)
-        return Results({rule: error_of(item) for rule, item in outcomes})
+        outcomes = zip(wanted, response.results, strict=True)
+        return Results({binding: error_of(item) for binding, item in outcomes})
 
     async def delete_acls(
         self, filters: Iterable[AclFilter], *, timeout: float | None = None
@@ -139,15 +146,15 @@ def _filter_fields(chosen: AclFilter) -> dict[str, Any]:
     }
 
 
-def _creation(rule: AclBinding) -> AclCreation:
+def _creation(binding: AclBinding) -> AclCreation:
     return AclCreation(
-        resource_type=rule.pattern.type.value,
-        resource_name=rule.pattern.name,
-        resource_pattern_type=rule.pattern.pattern.value,
-        principal=rule.entry.principal,
-        host=rule.entry.host,
-        operation=rule.entry.operation.value,
-        permission_type=rule.entry.permission.value,
+        resource_type=binding.pattern.type.value,
+        resource_name=binding.pattern.name,
+        resource_pattern_type=binding.pattern.pattern.value,
+        principal=binding.entry.principal,
+        host=binding.entry.host,
+        operation=binding.entry.operation.value,
+        permission_type=binding.entry.permission.value,
     )
 
 
@@ -158,7 +165,7 @@ def _pattern(item: Any) -> ResourcePattern:
 
 
 def _deleted(result: DeleteAclsFilterResult) -> tuple[AclBinding, ...] | BarnabasError:
-    rules = []
+    bindings = []
     for item in result.matching_acls:
         error = error_of(item)
         if error is not None:
@@ -166,8 +173,8 @@ def _deleted(result: DeleteAclsFilterResult) -> tuple[AclBinding, ...] | Barnaba
         entry = AccessEntry(
             item.principal, item.host, Operation(item.operation), Permission(item.permission_type)
         )
-        rules.append(AclBinding(_pattern(item), entry))
-    return tuple(rules)
+        bindings.append(AclBinding(_pattern(item), entry))
+    return tuple(bindings)
 
 
 # --- Credentials ----------------------------------------------------------------------------------
@@ -203,7 +210,10 @@ class ScramUserCalls(AdminCalls):
         deletions: Iterable[ScramDeletion] = (),
         timeout: float | None = None,
     ) -> Results[str, None]:
-        """Sets passwords and deletes credentials."""
+        """Sets passwords and deletes credentials.
+
+        >>> admin.alter_scram_users([ScramPassword("alice", "secret")])  # doctest: +SKIP
+        """
         deadline = self._deadline("alter SCRAM users", timeout)
         request = AlterUserScramCredentialsRequest(
             deletions=[
@@ -274,7 +284,7 @@ class DelegationTokenCalls(AdminCalls):
     async def renew_delegation_token(
         self, hmac: bytes, period: float | None = None, *, timeout: float | None = None
     ) -> int:
-        """Extend a token by `period` seconds; returns the new expiry time in milliseconds."""
+        """Extends a token by `period` seconds; returns the new expiry time in milliseconds."""
         deadline = self._deadline("renew a delegation token", timeout)
         request = RenewDelegationTokenRequest(hmac=hmac, renew_period_ms=_milliseconds(period))
         response = await self._session.to_controller(request, deadline)
@@ -363,7 +373,17 @@ class QuotaCalls(AdminCalls):
         validate_only: bool = False,
         timeout: float | None = None,
     ) -> Results[QuotaEntity, None]:
-        """Sets quotas by name (`producer_byte_rate`, …); None removes a quota."""
+        """Sets quotas of users, client ids or addresses.
+
+        Args:
+            changes: for each entity, values by quota name (`producer_byte_rate`,
+                `consumer_byte_rate`, `request_percentage`, …); None removes a quota.
+            validate_only: check the request without changing quotas.
+
+        >>> admin.alter_client_quotas(                               # doctest: +SKIP
+        ...     {QuotaEntity(user="alice"): {"producer_byte_rate": 1_000_000}}
+        ... ).check()
+        """
         deadline = self._deadline("alter client quotas", timeout)
         request = altering.AlterClientQuotasRequest(
             entries=[_entry(entity, values) for entity, values in changes.items()],

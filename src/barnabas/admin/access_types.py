@@ -32,12 +32,16 @@ class QuotaEntity:
 
 
 class ScramMechanism(enum.IntEnum):
+    """The SCRAM mechanisms, with their numbers in the protocol."""
+
     SCRAM_SHA_256 = 1
     SCRAM_SHA_512 = 2
 
 
 @dataclass(frozen=True, slots=True)
 class ScramCredentialInfo:
+    """Mechanism and iterations of a credential; the broker never returns the password."""
+
     mechanism: ScramMechanism
     iterations: int
 

@@ -43,6 +43,8 @@ class ApiVersionRange:
 
 @dataclass(frozen=True, slots=True)
 class FeatureRange:
+    """The lowest and the highest level of a feature."""
+
     min_version: int
     max_version: int
 
@@ -57,6 +59,8 @@ class FeatureDescription:
 
 
 class UpgradeType(enum.IntEnum):
+    """Direction of a change of a feature level; an unsafe downgrade may lose metadata."""
+
     UPGRADE = 1
     SAFE_DOWNGRADE = 2
     UNSAFE_DOWNGRADE = 3

@@ -25,6 +25,8 @@ def config_text(value: ConfigValue | None) -> str | None:
 
 
 class ConfigResourceType(enum.IntEnum):
+    """Kinds of resources that have a configuration."""
+
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
@@ -41,6 +43,7 @@ class ConfigResource:
 
     @classmethod
     def topic(cls, name: str) -> "ConfigResource":
+        """Returns the resource of a topic."""
         return cls(ConfigResourceType.TOPIC, name)
 
     @classmethod
@@ -50,6 +53,7 @@ class ConfigResource:
 
     @classmethod
     def group(cls, name: str) -> "ConfigResource":
+        """Returns the resource of a group."""
         return cls(ConfigResourceType.GROUP, name)
 
     @property
@@ -87,6 +91,8 @@ class ConfigSource(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConfigSynonym:
+    """One value in the chain that a key falls back to, with its source."""
+
     name: str
     value: str | None
     source: ConfigSource
@@ -107,10 +113,13 @@ class ConfigEntry:
 
     @property
     def is_default(self) -> bool:
+        """Whether no layer sets the key, so that the built-in default applies."""
         return self.source is ConfigSource.DEFAULT_CONFIG
 
 
 class AlterOperation(enum.IntEnum):
+    """Change of one key; APPEND and SUBTRACT change the items of a list."""
+
     SET = 0
     DELETE = 1
     APPEND = 2

@@ -49,6 +49,8 @@ class GroupState(_NamedValue):
 
 
 class GroupType(_NamedValue):
+    """The protocol of a group, with Kafka's names."""
+
     UNKNOWN = "Unknown"
     CLASSIC = "Classic"
     CONSUMER = "Consumer"

@@ -195,7 +195,7 @@ class GroupCalls(AdminCalls):
 
 
 def _identity(member: MemberDescription) -> GroupMember:
-    """Identify a static member by its instance id, because its member id changes (KIP-345)."""
+    """Identifies a static member by its instance id, because its member id changes (KIP-345)."""
     if member.instance_id is not None:
         return GroupMember(instance_id=member.instance_id)
     return GroupMember(member.member_id)

@@ -65,6 +65,10 @@ class OffsetCalls(AdminCalls):
         Args:
             specs: for each partition EARLIEST, LATEST, MAX_TIMESTAMP or `OffsetSpec.at(time)`.
             isolation: with READ_COMMITTED, LATEST is the last stable offset.
+
+        >>> orders = TopicPartition("orders", 0)                     # doctest: +SKIP
+        >>> admin.list_offsets({orders: LATEST})[orders].offset      # doctest: +SKIP
+        1200
         """
         deadline = self._deadline("list offsets", timeout)
 
@@ -182,7 +186,11 @@ class GroupOffsetCalls(AdminCalls):
         *,
         timeout: float | None = None,
     ) -> Results[TopicPartition, None]:
-        """Sets committed offsets; fails with UNKNOWN_MEMBER_ID while the group has members."""
+        """Sets committed offsets; fails with UNKNOWN_MEMBER_ID while the group has members.
+
+        >>> start = {TopicPartition("orders", 0): 0}                 # doctest: +SKIP
+        >>> admin.alter_group_offsets("billing", start).check()      # doctest: +SKIP
+        """
         deadline = self._deadline(f"alter offsets of group {group!r}", timeout)
 
         async def attempt(pending: list[TopicPartition]) -> Outcome[TopicPartition, None]:

@@ -191,7 +191,7 @@ class AdminSession:
         return sorted(self.client.metadata.brokers)
 
     async def refresh_after(self, errors: Iterable[object]) -> None:
-        """Refresh the metadata before a retry if an error says that the controller moved."""
+        """Refreshes the metadata before a retry if an error says that the controller moved."""
         codes = {error.code for error in errors if isinstance(error, BrokerError)}
         if codes & _CONTROLLER_ERRORS:
             with contextlib.suppress(UnavailableError):

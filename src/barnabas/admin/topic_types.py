@@ -52,6 +52,8 @@ class CreatedTopic:
 
 @dataclass(frozen=True, slots=True)
 class TopicListing:
+    """Name and id of a topic, and whether it is internal."""
+
     name: str
     topic_id: Uuid
     internal: bool
@@ -72,11 +74,14 @@ class PartitionDescription:
 
     @property
     def under_replicated(self) -> bool:
+        """Whether a replica is not in sync."""
         return len(self.isr) < len(self.replicas)
 
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
+    """A topic with its partitions, sorted by number."""
+
     name: str
     topic_id: Uuid
     internal: bool
@@ -85,6 +90,7 @@ class TopicDescription:
 
     @property
     def replication_factor(self) -> int:
+        """The largest number of replicas of a partition."""
         return max((len(item.replicas) for item in self.partitions), default=0)
 
 

@@ -114,6 +114,9 @@ class TopicCalls(AdminCalls):
         Args:
             topics: the topics with partitions, replication factor and configuration.
             validate_only: return what would be created without creating it.
+
+        >>> topics = [NewTopic("orders", partitions=3), NewTopic("invoices")]
+        >>> admin.create_topics(topics).check()                      # doctest: +SKIP
         """
         wanted = {topic.name: topic for topic in listed(topics, NewTopic)}
         deadline = self._deadline("create topics", timeout)

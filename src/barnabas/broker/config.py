@@ -87,7 +87,10 @@ def listener_key_name(listener: str, key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """`values` has every key; `given` has the keys that the user set, with or without listener."""
+    """The parsed configuration of a broker.
+
+    `values` has every key; `given` has the keys that the user set, with or without listener.
+    """
 
     values: ConfigValues = field(repr=False)  # has passwords, and a traceback may show it
     given: frozenset[str]

@@ -59,7 +59,10 @@ class ConfigValue:
 
 
 class ConfigLayers:
-    """Owned by the broker's loop."""
+    """The configuration values of all layers; lookups return the effective value.
+
+    Owned by the broker's loop.
+    """
 
     def __init__(self, static: BrokerConfig) -> None:
         self._static = static

@@ -22,7 +22,10 @@ OnChange = Callable[[str | None], None]
 
 
 class ConfigWatch:
-    """Owned by the broker's loop; `on_change` runs there."""
+    """Reads changed configuration from the metadata tree into `ConfigLayers`.
+
+    Owned by the broker's loop; `on_change` runs there.
+    """
 
     def __init__(
         self,

@@ -32,7 +32,9 @@ _MOVE_RETRY_MS = 10_000
 
 
 class Flusher:
-    """Owned by the broker's loop; only `FlushTask.run` happens on the executor's threads.
+    """Flushes logs in threads and calls back when the data is on disk.
+
+    Owned by the broker's loop; only `FlushTask.run` happens on the executor's threads.
 
     For a broker that acknowledges only records on disk (`fsync.before.ack`, or `flush.messages` of
     1 on a topic), and for the periodic flushes. Appends during a flush are part of the next one, so
@@ -163,7 +165,9 @@ class CheckpointWriter:
 
 
 class LogMover:
-    """Owned by the broker's loop; has a task only while moves are in progress.
+    """Copies the logs that move to another log directory.
+
+    Owned by the broker's loop; has a task only while moves are in progress.
 
     Chunks of each log are copied alternately until all are moved.
 

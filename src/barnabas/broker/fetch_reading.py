@@ -60,7 +60,10 @@ class FetchPorts(RequestPorts, Protocol):
 
 
 class FetchJob:
-    """Created per request; `read` and `discard` alternate until `response` is called."""
+    """Reads the partitions of one fetch request.
+
+    Created per request; `read` and `discard` alternate until `response` is called.
+    """
 
     __slots__ = (
         "_budget",

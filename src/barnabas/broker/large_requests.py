@@ -71,7 +71,10 @@ class _Decoded(NamedTuple):
 
 
 class LargeRequests:
-    """Owned by the dispatcher; `close` ends its thread."""
+    """Decodes large requests and encodes their responses in one thread.
+
+    Owned by the dispatcher; `close` ends its thread.
+    """
 
     def __init__(self, log_limit: LogLimit, metrics: RequestMetrics) -> None:
         self._log_limit = log_limit

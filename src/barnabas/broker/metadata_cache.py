@@ -12,7 +12,10 @@ from barnabas.model.ids import NO_BROKER, BrokerId, TopicPartition, Uuid
 
 
 class MetadataCache:
-    """Owned by the broker's loop; read by handlers, written by `apply`."""
+    """The cluster metadata that this broker serves to clients.
+
+    Owned by the broker's loop; read by handlers, written by `apply`.
+    """
 
     def __init__(self) -> None:
         self.controller_id: BrokerId = NO_BROKER

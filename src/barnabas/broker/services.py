@@ -35,7 +35,10 @@ from barnabas.storage.log_manager import LogManager
 
 @dataclass(slots=True)
 class Services:
-    """One per broker; the broker's event loop owns all of it."""
+    """The parts of one running broker, as the handlers use them.
+
+    Owned by the broker's event loop.
+    """
 
     config: BrokerConfig
     clock: Clock

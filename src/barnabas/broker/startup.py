@@ -86,7 +86,7 @@ async def _connect_to_zookeeper(
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Fixed for the life of a broker."""
+    """The ids of a broker and of its cluster; a running broker never changes them."""
 
     broker_id: BrokerId
     cluster_id: str

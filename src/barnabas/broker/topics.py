@@ -56,7 +56,7 @@ class TopicCreation:
 
 
 class Topics:
-    """Owned by the broker's loop."""
+    """Creates, deletes, extends and configures topics. Owned by the broker's loop."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""clients."""
+"""The clients: producer, consumers and simple consumer, over the shared package `core`."""

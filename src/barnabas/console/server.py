@@ -26,7 +26,7 @@ _LARGE_BLOCK = 1024 * 1024
 
 
 class ConsoleServer(uvicorn.Server):
-    """Sets `ready` when it accepts connections."""
+    """The HTTP server of the console; sets `ready` when it accepts connections."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -84,7 +84,7 @@ async def serve(settings: ConsoleSettings, listening: socket.socket) -> int:
         # Ctrl-C on `barnabas up --console` is SIGINT for both processes; `up` then sends SIGTERM.
         server.force_exit = received.count(number) > 1
         if server.force_exit:
-            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # of cancelled tasks
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # hides cancelled tasks
 
     loop = asyncio.get_running_loop()
     serving = asyncio.ensure_future(server._serve([listening]))  # noqa: SLF001 - without its signals

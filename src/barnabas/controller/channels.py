@@ -29,7 +29,7 @@ class BrokerChannels(Protocol):
     """Transport of commands: a direct call for the local broker, a request for the others."""
 
     async def send(self, broker_id: BrokerId, command: Command) -> ControlReply:
-        """Send a command and return the reply; BarnabasError or OSError requests a retry."""
+        """Sends a command and returns the reply; BarnabasError or OSError requests a retry."""
         ...
 
 
@@ -72,14 +72,14 @@ class Outbox:
         return sum(len(queue) for queue in self._queues.values())
 
     def pause(self) -> None:
-        """Stop sending: the session is suspended, so another controller may have been elected."""
+        """Stops sending: the session is suspended, so another controller may have been elected."""
         self._open.clear()
 
     def resume(self) -> None:
         self._open.set()
 
     def close(self) -> None:
-        """Drop everything that has not been sent."""
+        """Drops everything that has not been sent."""
         for broker_id in list(self._queues):
             self.remove_broker(broker_id)
 

@@ -69,7 +69,7 @@ class EventQueue:
         return len(self._events)
 
     def put(self, key: str | None, run: Event, kind: str = "") -> None:
-        """Queue an event; metrics name it by `kind`, or by the first part of its key."""
+        """Queues an event; metrics name it by `kind`, or by the first part of its key."""
         if key is not None:
             if key in self._waiting:
                 return
@@ -78,12 +78,12 @@ class EventQueue:
         self._wake.set()
 
     def put_first(self, run: Event) -> None:
-        """Queue `run` before all other events; used to recover state after an error."""
+        """Queues `run` before all other events; used to recover state after an error."""
         self._events.appendleft((None, "controller", run, perf_counter_ns()))
         self._wake.set()
 
     async def call(self, run: Callable[[], Awaitable[_Result]], kind: str = "request") -> _Result:
-        """Queue a request and wait for its result; raises the request's exception."""
+        """Queues a request and waits for its result; raises the request's exception."""
         result: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
 
         async def complete() -> None:
@@ -102,14 +102,14 @@ class EventQueue:
         return await result
 
     def pause(self) -> None:
-        """Start no further event until `resume`."""
+        """Starts no further event until `resume`."""
         self._allowed.clear()
 
     def resume(self) -> None:
         self._allowed.set()
 
     async def run(self) -> None:
-        """Process events until the task is cancelled."""
+        """Processes events until the task is cancelled."""
         while True:
             await self._allowed.wait()
             if not self._events:
@@ -154,7 +154,10 @@ class Registration(Protocol):
 
 
 class Controller:
-    """One per broker. All methods must be called on the loop that called `start`."""
+    """Takes part in elections for one broker and runs the active controller.
+
+    One per broker. All methods must be called on the loop that called `start`.
+    """
 
     def __init__(
         self,
@@ -215,7 +218,7 @@ class Controller:
         return len(context.topics_to_delete), len(context.blocked_deletions)
 
     async def start(self) -> None:
-        """Take part in an election now, and later whenever there is no controller."""
+        """Takes part in an election now, and later whenever there is no controller."""
         self._tree.add_session_listener(self._on_session)
         loop = asyncio.get_running_loop()
         self._tasks.append(loop.create_task(self._events.run()))
@@ -224,7 +227,7 @@ class Controller:
         await self._events.call(self._check_controller, "controller")
 
     async def stop(self) -> None:
-        """Stop without closing the session; closing it deletes /controller and lets others win."""
+        """Stops without closing the session; closing it deletes /controller and lets others win."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
@@ -236,7 +239,7 @@ class Controller:
     # Election
 
     async def _check_controller(self) -> None:
-        """Read /controller; take part in an election if the node does not exist."""
+        """Reads /controller; takes part in an election if the node does not exist."""
         await self._register_again()
         outcome = await stand_for_election(
             self._tree, self._broker_id, self._clock.now_ms(), self._on_controller_node
@@ -255,7 +258,7 @@ class Controller:
             await resign(self._tree)
 
     async def _register_again(self) -> None:
-        """Register in a new session: a broker without a registration must not be elected."""
+        """Registers in a new session: a broker without a registration must not be elected."""
         if self._session_was_lost and self._registration is not None:
             await self._registration.register()
         self._session_was_lost = False
@@ -358,7 +361,7 @@ class Controller:
     async def alter_partition(
         self, broker_id: BrokerId, broker_epoch: int, changes: Sequence[AlterPartitionChange]
     ) -> dict[TopicPartition, AlterPartitionReply]:
-        """Apply ISR changes that a partition leader proposes (AlterPartition)."""
+        """Applies ISR changes that a partition leader proposes (AlterPartition)."""
         return await self._request(
             "isr change", lambda c: c.isr.alter(broker_id, broker_epoch, changes)
         )
@@ -366,7 +369,7 @@ class Controller:
     async def controlled_shutdown(
         self, broker_id: BrokerId, broker_epoch: int
     ) -> list[TopicPartition]:
-        """Move leadership away from a broker; returns the partitions it still leads."""
+        """Moves leadership away from a broker; returns the partitions it still leads."""
         return await self._request(
             "controlled shutdown", lambda c: c.shutdown.shut_down(broker_id, broker_epoch)
         )
@@ -374,13 +377,13 @@ class Controller:
     async def elect_leaders(
         self, kind: ElectionKind, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ErrorCode]:
-        """Run preferred or unclean elections; None selects every partition that needs one."""
+        """Runs preferred or unclean elections; None selects every partition that needs one."""
         return await self._request("leader election", lambda c: c.preferred.elect(kind, partitions))
 
     async def alter_reassignments(
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
-        """Start reassignments; a target of None cancels one."""
+        """Starts reassignments; a target of None cancels one."""
         return await self._request("reassignment", lambda c: c.reassignments.alter(targets))
 
     async def list_reassignments(

@@ -37,7 +37,7 @@ class CurrentController(NamedTuple):
 async def stand_for_election(
     tree: MetadataTree, broker_id: BrokerId, now_ms: int, watch: Watch
 ) -> ControllerEpoch | CurrentController:
-    """Become the controller if there is none; sets a watch on /controller in either case.
+    """Becomes the controller if there is none; sets a watch on /controller in either case.
 
     A node that this broker created in an earlier session counts as another controller. ZooKeeper
     deletes it when that session expires, and the watch fires (KAFKA-1387).
@@ -98,7 +98,7 @@ async def _read_epoch(tree: MetadataTree) -> tuple[int, int]:
 
 
 async def resign(tree: MetadataTree) -> None:
-    """Delete /controller, which this session owns, so that the next election can start.
+    """Deletes /controller, which this session owns, so that the next election can start.
 
     If the session has expired the tree rejects the call, so it cannot delete a successor's node.
     """

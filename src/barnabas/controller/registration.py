@@ -24,7 +24,7 @@ from barnabas.zk.znodes import BrokerNode, ClusterIdNode
 
 
 async def ensure_roots(tree: MetadataTree) -> None:
-    """Create the missing persistent root nodes in one multi."""
+    """Creates the missing persistent root nodes in one multi."""
     wanted = dict.fromkeys(step for root in paths.PERSISTENT_ROOTS for step in ancestors_of(root))
     while missing := [path for path in wanted if await tree.exists(path) is None]:
         try:
@@ -87,7 +87,7 @@ class BrokerRegistration:
         return self._broker_epoch
 
     async def register(self) -> int:
-        """Register in the current session and return the broker epoch.
+        """Registers in the current session and returns the broker epoch.
 
         If another session owns the node, waits up to `wait_s` for it to expire, because it may be
         the session of this broker before a restart. After that

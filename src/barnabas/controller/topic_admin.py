@@ -62,7 +62,7 @@ class TopicAdmin:
         configs: Mapping[str, str] | None = None,
         topic_id: Uuid | None = None,
     ) -> Uuid:
-        """Write a topic and its configuration in one step; returns the topic's id.
+        """Writes a topic and its configuration in one step; returns the topic's id.
 
         `assignment` names the replicas of each partition from 0 on.
         """
@@ -88,7 +88,7 @@ class TopicAdmin:
         )
 
     async def delete_topic(self, name: str) -> None:
-        """Request the deletion of a topic; repeating the request has no effect."""
+        """Requests the deletion of a topic; repeating the request has no effect."""
         if await self._tree.exists(paths.topic(name)) is None:
             raise _unknown(name)
         try:
@@ -97,7 +97,7 @@ class TopicAdmin:
             return
 
     async def add_partitions(self, name: str, added: Mapping[int, Replicas]) -> None:
-        """Add partitions; their numbers must continue the existing ones without a gap."""
+        """Adds partitions; their numbers must continue the existing ones without a gap."""
         for _ in range(_ATTEMPTS):
             data, version = await self._topic(name)
             node = TopicNode.decode(data)
@@ -122,7 +122,7 @@ class TopicAdmin:
         return await self._read_config(paths.config(kind, name))
 
     async def change_config(self, kind: str, name: str, values: Mapping[str, str]) -> None:
-        """Replace the configuration of an entity and notify all brokers, in one multi.
+        """Replaces the configuration of an entity and notifies all brokers, in one multi.
 
         `kind` is `topics`, `brokers`, `clients`, `users` or `ips`.
         """
@@ -187,7 +187,7 @@ async def _pause_if_many(partitions: Mapping[int, object]) -> None:
 
 
 def _raise_unless_raced(name: str, error: MultiError) -> None:
-    """Raise the reason why a topic was not created; return if only its configuration node raced."""
+    """Raises the reason of a failed creation; returns after a race for the configuration node."""
     if isinstance(error.cause, NodeTooLargeError):
         text = f"the partitions of topic {name} exceed the size limit of a topic node"
         raise BrokerError(ErrorCode.INVALID_PARTITIONS, text) from error

@@ -71,7 +71,9 @@ NewId = Callable[[], str]
 
 
 class GroupCoordinatorShard:
-    """Owned by one loop. `now_ms` is wall-clock time (records store it); delays are relative.
+    """All groups of one `__consumer_offsets` partition.
+
+    Owned by one loop. `now_ms` is wall-clock time (records store it); delays are relative.
 
     Every operation decides, appends its records and then applies them. Between an operation whose
     outcome has an append and its `settle`, no other operation may run.

@@ -9,7 +9,9 @@ from barnabas.model.ids import TopicPartition
 
 
 class CommittedOffset(NamedTuple):
-    """`expire_timestamp_ms` is set only for commits of old clients that requested it (v2-v4).
+    """A committed offset of a group.
+
+    `expire_timestamp_ms` is set only for commits of old clients that requested it (v2-v4).
 
     `order` is the position of the record among the records of the shard.
     """

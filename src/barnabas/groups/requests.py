@@ -188,7 +188,7 @@ class JoinedMember(NamedTuple):
 
 
 class JoinGroupReply(NamedTuple):
-    """`protocol_name` None is sent as "" before v7."""
+    """The reply to JoinGroup. `protocol_name` None is sent as "" before v7."""
 
     error_code: ErrorCode
     member_id: str
@@ -201,7 +201,10 @@ class JoinGroupReply(NamedTuple):
 
 
 class SyncGroupReply(NamedTuple):
-    """`assignment` is the opaque bytes of the leader; empty if it sent none."""
+    """The reply to SyncGroup.
+
+    `assignment` is the opaque bytes of the leader; empty if it sent none.
+    """
 
     error_code: ErrorCode
     protocol_type: str | None = None
@@ -231,7 +234,10 @@ class LeaveGroupReply(NamedTuple):
 
 
 class ConsumerGroupHeartbeatReply(NamedTuple):
-    """`assignment` None means "unchanged"; an empty tuple means "own nothing"."""
+    """The reply to ConsumerGroupHeartbeat.
+
+    `assignment` None means "unchanged"; an empty tuple means "own nothing".
+    """
 
     error_code: ErrorCode
     error_message: str | None = None

@@ -276,7 +276,7 @@ Group = ClassicGroup | ConsumerGroup
 
 @dataclass(slots=True)
 class GroupTable:
-    """Owned by the shard."""
+    """The groups of a shard by id. Owned by the shard."""
 
     groups: dict[str, Group] = field(default_factory=dict)
 

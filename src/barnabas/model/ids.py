@@ -50,7 +50,11 @@ ZERO_UUID = Uuid(16)
 
 
 class TopicPartition(NamedTuple):
-    """One partition of one topic, by name."""
+    """One partition of one topic, by name.
+
+    >>> str(TopicPartition("orders", 0))
+    'orders-0'
+    """
 
     topic: str
     partition: int

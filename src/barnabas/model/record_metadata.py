@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class RecordMetadata(NamedTuple):
-    """Partition and offset of a stored record; the offset is -1 with acks=0."""
+    """Where a record is stored, and its timestamp in milliseconds; with acks=0 the offset is -1."""
 
     topic: str
     partition: int

@@ -51,7 +51,11 @@ class GroupMetadata(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """A committed offset: the next offset to read, and metadata of the application."""
+    """A committed offset: the next offset to read, with a text of the application.
+
+    `leader_epoch` is the epoch of the last record before the offset, -1 if unknown. Brokers use it
+    to detect that the log was truncated.
+    """
 
     offset: int
     metadata: str = ""

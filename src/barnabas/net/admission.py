@@ -19,7 +19,10 @@ NO_LIMIT = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class SlotLimits:
-    """`of_listeners` and `of_ips` contain specific limits, by listener name and by address."""
+    """Limits of open connections: in total, per listener and per address.
+
+    `of_listeners` and `of_ips` contain specific limits, by listener name and by address.
+    """
 
     total: int = NO_LIMIT
     of_listeners: Mapping[str, int] = field(default_factory=dict)
@@ -90,7 +93,10 @@ class AdmittingListener(Protocol):
 
 
 class ConnectionAdmission:
-    """Shared by listeners of one loop, which owns it."""
+    """Counts connections against the limits of listeners and broker (KIP-402).
+
+    Shared by listeners of one loop, which owns it.
+    """
 
     def __init__(self, slots: ConnectionSlots | None = None) -> None:
         self._slots = slots or ConnectionSlots()

@@ -6,7 +6,7 @@ callback of a watched socket while it selects, and returns only the other events
 
 Everything else is asyncio's: timers, `call_soon`, signals, writable sockets, listening sockets. A
 callback that schedules with `call_soon` is followed by the scheduled call in the same iteration,
-because the loop looks at its queue after it has selected. Systems without epoll use asyncio's loop
+because the loop runs its queue after it has selected. Systems without epoll use asyncio's loop
 alone; a connection then calls `add_reader`.
 """
 

@@ -135,7 +135,9 @@ class Holder(Protocol):
 
 
 class ReceiveBudget:
-    """Owned by the loop of its listener.
+    """Memory limit of the large frames of a listener's connections.
+
+    Owned by the loop of its listener.
 
     Limits the total memory of large frames that are incomplete or have no response yet. Only
     allocated memory is counted. At the limit, a connection that needs more memory must wait. The

@@ -70,7 +70,9 @@ class ReaderHost(Protocol):
 
 
 class FrameReader(ReaderState):
-    """Owned by one connection. `stalled` while it waits for the receive budget; `unfinished` while
+    """Reads frames from the stream of one connection.
+
+    Owned by one connection. `stalled` while it waits for the receive budget; `unfinished` while
     a large frame has been received in part.
 
     `drained` is True if no received bytes are left after the frame that `next_frame` returned.

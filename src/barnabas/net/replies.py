@@ -14,7 +14,9 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 
 @runtime_checkable
 class FilePart(Protocol):
-    """`size` bytes of the open file `fd` from `position`; implemented by storage.
+    """A part of a response that is sent from a file; implemented by storage.
+
+    It consists of `size` bytes of the open file `fd` from `position`.
 
     The owner of a part calls `release` exactly once when it no longer needs the file. A deleted
     segment stays readable until then.

@@ -28,7 +28,9 @@ _MAX_COPIED_FILE_BYTES = 8 << 10
 
 
 class OutputQueue(OutputState):
-    """Owned by one connection. `unsent_bytes` counts file parts too, `queued_bytes` all bytes ever.
+    """The bytes and file parts of one connection that are not sent yet.
+
+    Owned by one connection. `unsent_bytes` counts file parts too, `queued_bytes` all bytes ever.
 
     Adjacent byte strings are sent with one system call, file parts with sendfile. The bytes before
     a file part are sent with MSG_MORE, so that header and records share packets. A small file part
@@ -150,7 +152,9 @@ def _copied(part: FilePart) -> bytes:
 
 
 class ReplyQueue:
-    """Owned by one connection; `on_ready` is called when a pending reply is complete.
+    """The replies of one connection, sent in the order of their requests.
+
+    Owned by one connection; `on_ready` is called when a pending reply is complete.
 
     The send time of a response lasts from its turn in the order until the operating system has all
     its bytes: it is long for clients that read slowly.

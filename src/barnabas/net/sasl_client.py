@@ -54,10 +54,10 @@ class ClientCredentials:
 
 
 class TokenSource:
-    """Shared by all connections of a client, from any thread.
+    """Bearer tokens of a client, from a file or an OAuth token endpoint (KIP-768).
 
-    Reads tokens from a file or an OAuth token endpoint (KIP-768). Blocking; connections on a loop
-    call `get` in a thread before they log in.
+    Shared by all connections of a client, from any thread. `get` blocks: connections on a loop
+    call it in a thread before they log in.
     """
 
     def __init__(self, url: str, credentials: ClientCredentials | None = None) -> None:

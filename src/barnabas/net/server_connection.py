@@ -67,7 +67,9 @@ class ConnectionHost(ReaderHost, Protocol):
 
 
 class ServerConnection(ConnectionState):
-    """Owned by the listener's loop; every method runs there.
+    """One accepted connection: reads requests and sends responses in order.
+
+    Owned by the listener's loop; every method runs there.
 
     `attachment` is state that the handler keeps for this peer (session, client software).
     `client_software` is the name and version that the client reported (KIP-511).
@@ -306,7 +308,7 @@ class ServerConnection(ConnectionState):
         self._deadline_ms = None
 
     def check_deadlines(self, now_ms: int) -> None:
-        """Closes the connection if the peer is gone, idle for too long, or too slow."""
+        """Closes the connection if the peer has closed it, is idle for too long, or is too slow."""
         limits = self._limits
         if self._deadline_ms is not None and now_ms >= self._deadline_ms:
             self.close_with_reason(CloseReason.AUTHENTICATION, "did not authenticate in time")

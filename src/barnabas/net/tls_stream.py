@@ -22,7 +22,10 @@ _PLAIN_BYTES = 64 * 1024  # encrypted before the next attempt to send
 
 
 class TlsStream:
-    """Owned by the loop of its listener, whose connections share `scratch` for cipher text."""
+    """The server side of one TLS connection.
+
+    Owned by the loop of its listener, whose connections share `scratch` for cipher text.
+    """
 
     __slots__ = (
         "_below",

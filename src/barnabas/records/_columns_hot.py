@@ -146,7 +146,7 @@ class BinaryColumn:
     def _put(
         self, data: cython.p_uchar, start: cython.Py_ssize_t, size: cython.Py_ssize_t
     ) -> cython.int:
-        """Append data[start:start+size], or a null when size is negative."""
+        """Appends data[start:start+size], or a null when size is negative."""
         if self._count & 7 == 0:
             if self._bits._size == self._bits._capacity:
                 self._bits._grow(1)
@@ -457,7 +457,7 @@ class ArrowColumns:
         key_size: cython.Py_ssize_t,
         value_size: cython.Py_ssize_t,
     ) -> cython.int:
-        """Remove plain records that were added after the first `count` rows."""
+        """Removes plain records that were added after the first `count` rows."""
         self._keys._truncate(count, null_keys, key_size)
         self._values._truncate(count, self._values._nulls, value_size)
         self._count = count

@@ -202,7 +202,7 @@ class RecordCursor:
     def records(
         self, topic: str, partition: cython.int, from_offset: cython.longlong, out: list
     ) -> object:
-        """Append the records at and after `from_offset` to `out`."""
+        """Appends the records at and after `from_offset` to `out`."""
         record: Record
         while self._next():
             if self._offset < from_offset:
@@ -341,7 +341,7 @@ class RecordCursor:
         return out
 
     def columns(self, columns: ArrowColumns, from_offset: cython.longlong) -> None:
-        """Append the records at and after `from_offset` to Arrow buffers."""
+        """Appends the records at and after `from_offset` to Arrow buffers."""
         plain: cython.bint = cython.compiled and self._base_offset >= from_offset
         while True:
             plain = plain and self._plain_columns(columns) > 0

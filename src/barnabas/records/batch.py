@@ -126,7 +126,7 @@ def crc_ok(buf: Buffer, pos: int, header: BatchHeader) -> bool:
 
 
 def write_crc(buf: bytearray | memoryview, pos: int, size: int) -> int:
-    """Compute and store the checksum of the batch at `pos`."""
+    """Computes and stores the checksum of the batch at `pos`."""
     crc = compute_crc(buf, pos, size)
     _CRC.pack_into(buf, pos + CRC_OFFSET, crc)
     return crc

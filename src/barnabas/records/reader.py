@@ -126,8 +126,9 @@ class FetchDecoder:
 
     @property
     def position(self) -> int:
-        """The offset after the last taken record; `next_offset` is that after the last decoded
-        one.
+        """The offset after the last record that was taken.
+
+        `next_offset` is the offset after the last record that was decoded.
         """
         return self._surplus[0].offset if self._surplus else self.next_offset
 

@@ -30,7 +30,7 @@ class StartKind(enum.Enum):
 
     CLEAN = "clean"  # the clean-shutdown marker was there
     CRASHED = "crashed"  # no marker, but the same boot: the page cache is whole
-    POWER_LOST = "power lost"  # no marker and another boot: the tail may be gone
+    POWER_LOST = "power lost"  # no marker and another boot: the end of the log may be lost
 
 
 class UncleanStartPolicy(enum.Enum):

@@ -5,7 +5,7 @@ from typing import NoReturn, Self, SupportsIndex
 
 
 class _NotPicklable:
-    """An object with threads, sockets or files: it says so when it is pickled.
+    """An object with threads, sockets or files: pickling it raises an error that says so.
 
     Python's own error would name the first attribute that cannot be pickled, such as a task. Users
     meet it when a client is part of a function that multiprocessing or Spark sends to a worker.
@@ -17,7 +17,10 @@ class _NotPicklable:
 
 
 class ClosesOnExit(_NotPicklable):
-    """`with` returns the object itself and calls `close` at the end, also after an error."""
+    """Base of objects for the `with` statement.
+
+    `with` returns the object itself and calls `close` at the end, also after an error.
+    """
 
     def close(self) -> None:
         raise NotImplementedError
@@ -35,7 +38,10 @@ class ClosesOnExit(_NotPicklable):
 
 
 class AsyncClosesOnExit(_NotPicklable):
-    """`async with` returns the object itself and awaits `close` at the end, also after an error."""
+    """Base of objects for the `async with` statement.
+
+    `async with` returns the object itself and awaits `close` at the end, also after an error.
+    """
 
     async def close(self) -> None:
         raise NotImplementedError

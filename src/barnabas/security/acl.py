@@ -35,6 +35,8 @@ class _Named(enum.Enum):
 
 
 class ResourceType(_Named):
+    """Types of resources; ANY is for filters."""
+
     UNKNOWN = 0
     ANY = 1
     TOPIC = 2
@@ -46,6 +48,12 @@ class ResourceType(_Named):
 
 
 class PatternType(_Named):
+    """How the name of a pattern selects resources. ANY and MATCH are for filters.
+
+    LITERAL is one name, or `*` for all; PREFIXED all names that begin with it. A filter with MATCH
+    selects every pattern, literal or prefixed, that covers the name.
+    """
+
     UNKNOWN = 0
     ANY = 1
     MATCH = 2
@@ -54,6 +62,8 @@ class PatternType(_Named):
 
 
 class Operation(_Named):
+    """Operations on resources; ALL includes every operation, ANY is for filters."""
+
     UNKNOWN = 0
     ANY = 1
     ALL = 2
@@ -72,6 +82,8 @@ class Operation(_Named):
 
 
 class Permission(_Named):
+    """Whether an entry allows or denies; ANY is for filters."""
+
     UNKNOWN = 0
     ANY = 1
     DENY = 2
@@ -168,18 +180,21 @@ class AccessEntry:
     permission: Permission
 
     def concerns(self, principal: Principal, host: str) -> bool:
+        """Returns whether the entry is for this principal on this host."""
         if self.host not in (WILDCARD, host):
             return False
         any_user = principal.kind == USER and self.principal == f"{USER}:{WILDCARD}"
         return any_user or self.principal == str(principal)
 
     def allows(self, operation: Operation) -> bool:
+        """Returns whether the entry allows the operation; see `IMPLIES`."""
         granted = IMPLIES.get(operation, frozenset({operation}))
         return self.permission is Permission.ALLOW and (
             self.operation is Operation.ALL or self.operation in granted
         )
 
     def denies(self, operation: Operation) -> bool:
+        """Returns whether the entry denies the operation."""
         return self.permission is Permission.DENY and self.operation in (
             Operation.ALL,
             operation,
@@ -243,6 +258,7 @@ class AclFilter:
     permission: Permission = Permission.ANY
 
     def matches(self, binding: AclBinding) -> bool:
+        """Returns whether the filter selects this ACL."""
         entry = binding.entry
         return (
             self.resource_type in (ResourceType.ANY, binding.pattern.type)

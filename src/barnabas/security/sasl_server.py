@@ -73,7 +73,9 @@ class AuthenticateReply:
 
 
 class SaslServer:
-    """One per connection, on its loop.
+    """Authenticates one connection: the state machine of the SASL requests.
+
+    Owned by the connection's loop.
 
     `mechanisms` are those that the listener enables; each call of a factory starts a new exchange.
     """

@@ -118,7 +118,9 @@ _log = logging.getLogger("barnabas.spark")
 
 
 class DeadLetterWriter:
-    """Owned by one task.
+    """Collects the dead letters of one task and writes them to a topic.
+
+    Owned by one task.
 
     Args:
         client: The client settings of the query's source or sink.

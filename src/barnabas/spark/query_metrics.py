@@ -90,6 +90,8 @@ def lag(progress: object) -> Lag | None:
 
     `lag(query.lastProgress).metrics()` has the names of Spark's own Kafka source. A listener's
     progress is accepted as well. Sources other than topics are ignored.
+
+    >>> lag(query.lastProgress).metrics()  # doctest: +SKIP
     """
     if progress is None:
         return None

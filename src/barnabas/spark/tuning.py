@@ -70,6 +70,14 @@ def session(
         config: Spark settings; they win over the tuned ones.
         shared_checkpoints: True leaves out the settings that are safe only while one driver on one
             machine writes a checkpoint directory: for checkpoints on HDFS, S3 or a network disk.
+
+    >>> spark = session("local[2]")  # doctest: +SKIP
+    >>> orders = (  # doctest: +SKIP
+    ...     spark.readStream.format("barnabas")
+    ...     .option("kafka.bootstrap.servers", "localhost:9092")
+    ...     .option("subscribe", "orders")
+    ...     .load()
+    ... )
     """
     chosen = master or "local[*]"
     if chosen.startswith("local"):
@@ -147,7 +155,7 @@ def _without_checksum_files(spark: SparkSession) -> None:
 
 
 def register(spark: SparkSession) -> None:
-    """Registers `format("barnabas")` with a session."""
+    """Adds `format("barnabas")` to a session that `session()` has not made."""
     registration: Any = spark.dataSource
     if getattr(spark, "_jvm", None) is not None:  # Spark Connect has no local context
         use_drivers_python(spark)

@@ -10,8 +10,8 @@ import os
 import sys
 
 TIMES = 3
-# Process id, number of calls, number of imported modules. A forked process sees by the id that the
-# numbers are its parent's.
+# Process id, number of calls, number of imported modules. In a forked process the id differs: the
+# numbers are those of its parent.
 _frozen = [-1, 0, 0]
 
 

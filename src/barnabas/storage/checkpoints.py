@@ -165,7 +165,10 @@ class Collection(NamedTuple):
 
 
 class BackgroundCheckpoints:
-    """Owned by the event loop, except `CheckpointTask.run`; one round per file at a time."""
+    """Writes the checkpoint files periodically, in threads.
+
+    Owned by the event loop, except `CheckpointTask.run`; one round per file at a time.
+    """
 
     def __init__(self, dirs: LogDirs, checkpoints: Checkpoints) -> None:
         self._dirs = dirs

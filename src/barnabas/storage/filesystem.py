@@ -53,7 +53,7 @@ class File(Protocol):
     def size(self) -> int: ...
 
     def sync(self) -> None:
-        """Return when contents and size are on the medium."""
+        """Returns when contents and size are on the medium."""
         ...
 
 
@@ -96,7 +96,7 @@ class FileSystem(Protocol):
     def remove(self, path: Path) -> None: ...
 
     def remove_dir(self, path: Path) -> None:
-        """Remove an empty directory."""
+        """Removes an empty directory."""
         ...
 
     def sync_dir(self, path: Path) -> None: ...
@@ -160,7 +160,10 @@ class OsFile:
 
 
 class OsFileLock:
-    """`flock` against brokers of this process, a POSIX record lock against Kafka's own."""
+    """Locks a directory for one broker.
+
+    `flock` excludes our brokers, also those of this process; a POSIX record lock excludes Kafka's.
+    """
 
     __slots__ = ("_fd",)
 

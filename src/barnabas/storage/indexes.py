@@ -196,7 +196,7 @@ class OffsetIndex:
         return self._decode(self.entries.entry(count - 1) if count else None)
 
     def truncate_to(self, position: int) -> None:
-        """Drop entries of batches at or after a file position."""
+        """Drops entries of batches at or after a file position."""
         self.entries.keep(self.entries.floor_index(position - 1, _U32, _POSITION_FIELD))
 
     def is_full(self, max_bytes: int) -> bool:
@@ -243,7 +243,7 @@ class TimeIndex:
         return self._decode(self.entries.floor(timestamp - 1, _I64, 0))
 
     def truncate_to(self, next_offset: int) -> None:
-        """Drop entries at or after an offset."""
+        """Drops entries at or after an offset."""
         relative = next_offset - self._base - 1
         self.entries.keep(self.entries.floor_index(relative, _U32, _OFFSET_FIELD))
         self._last = None

@@ -38,7 +38,9 @@ class EpochsVersion(NamedTuple):
 
 
 class LeaderEpochs:
-    """Owned by the event loop, except `write`.
+    """The leader epochs of one log with their start offsets.
+
+    Owned by the event loop, except `write`.
 
     Invariant: epochs and start offsets both increase strictly.
     """

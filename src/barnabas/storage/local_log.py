@@ -73,7 +73,9 @@ class FlushTask:
 
 
 class LocalLog(LocalState):
-    """Owned by the event loop.
+    """The segments of one log: writes, rolls, truncates and flushes them.
+
+    Owned by the event loop.
 
     Invariant: `active` is the last of `segments` and ends at `log_end_offset`.
     """

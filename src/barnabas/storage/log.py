@@ -61,7 +61,9 @@ class LogParts:
 
 
 class Log(LogState):
-    """Owned by the event loop.
+    """The log of one partition.
+
+    Owned by the event loop.
 
     Invariant: log start offset <= last stable offset <= high watermark <= log end offset.
     """
@@ -444,7 +446,7 @@ class Log(LogState):
         self.log_start_offset = min(self.log_start_offset, end)
         self.cleaned_offset = min(self.cleaned_offset, end)
         # The state cannot be reverted batch by batch, so it is built again from the last snapshot
-        # at or below the new end. Snapshots above it are gone by now, because they contain the
+        # at or below the new end. Snapshots above it are already removed, because they contain the
         # removed batches.
         self.producers = restore_producers(self.snapshots, self.local.segments, end)
         self.update_high_watermark(self.high_watermark)
@@ -480,7 +482,7 @@ class Log(LogState):
 
     def finish_flush(self, task: FlushTask) -> None:
         """Moves the recovery point; any failed flush takes the directory offline."""
-        note_change(self)  # before an error that is raised: the flush is still due then
+        note_change(self)  # first, because the flush is still due if `finish` raises
         self._flusher.finish(task)
 
     def flush(self, up_to: int | None = None) -> None:

@@ -22,7 +22,7 @@ _CHECKPOINTS = (
 
 
 class LogChanges:
-    """Owned by the event loop."""
+    """Collects changed logs for the periodic jobs. Owned by the event loop."""
 
     def __init__(self) -> None:
         self._new: list[Log] = []

@@ -47,7 +47,9 @@ _ROOM = 1024 * 1024
 
 
 class DirHealth:
-    """Set by the failing call itself, so that no append can follow a failed one (KAFKA-10778).
+    """Whether a log directory is online, and why not.
+
+    The failing call itself sets it, so that no append can follow a failed one (KAFKA-10778).
 
     A failed directory stays offline in this process: the kernel may have dropped acknowledged
     pages, and only the recovery of the next start reads what is really on the disk.

@@ -48,7 +48,9 @@ def run_in_turn(tasks: Sequence[FlushTask]) -> None:
 
 
 class LogManager:
-    """Owned by the event loop.
+    """Loads, creates, deletes and closes the logs of a broker.
+
+    Owned by the event loop.
 
     `config_for` returns a topic's settings while logs are loaded at start.
     """

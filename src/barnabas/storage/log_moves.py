@@ -65,7 +65,7 @@ class CopyTask:
 
 
 class LogMove:
-    """A current log and its copy; loop-owned, except for the `run` of its tasks."""
+    """A current log and its copy. Owned by the event loop, except the `run` of its tasks."""
 
     __slots__ = ("current", "future")
 
@@ -199,7 +199,10 @@ _log = logging.getLogger(__name__)
 
 
 class LogMoves:
-    """Loop-owned, except for the `run` of its tasks."""
+    """Moves replicas between the log directories of a broker.
+
+    Owned by the event loop, except for the `run` methods of its tasks.
+    """
 
     def __init__(
         self,

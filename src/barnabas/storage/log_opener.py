@@ -18,7 +18,9 @@ ConfigSource = Callable[[str], LogConfig]
 
 
 class LogOpener:
-    """Owned by the event loop.
+    """Opens or creates a log with its checkpoints and settings.
+
+    Owned by the event loop.
 
     `config_for` returns a topic's settings while logs are loaded at start; `on_truncated` is called
     after every truncation of a log.

@@ -13,7 +13,9 @@ from barnabas.storage.log_dirs import LogDirectory
 
 
 class LogTable:
-    """Owned by the event loop.
+    """The logs of a broker by topic partition, and their directories.
+
+    Owned by the event loop.
 
     Invariant: every log of the table is counted in its directory.
     """

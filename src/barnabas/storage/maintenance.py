@@ -104,7 +104,10 @@ _log = logging.getLogger(__name__)
 
 
 class Maintenance:
-    """Owned by the event loop, except the `run` methods of its tasks."""
+    """Runs retention, removal of files, flushes and compaction for all logs.
+
+    Owned by the event loop, except the `run` methods of its tasks.
+    """
 
     def __init__(
         self,

@@ -140,7 +140,7 @@ class SnapshotFiles:
         return ProducerStates(), 0
 
     def keep(self, wanted: Iterable[int]) -> None:
-        """Remove every snapshot at another offset."""
+        """Removes every snapshot at another offset."""
         for offset in self._offsets - set(wanted):
             self._remove(offset)
 

@@ -106,7 +106,7 @@ class ProducerEntry:
 
 
 class ProducerStates:
-    """All producers of one partition; loop-owned.
+    """All producers of one partition; owned by the event loop.
 
     Invariant: `_open_txns` (producer to first offset) and `_unreplicated` (first to last offset)
     are ordered by first offset, so the first of each is the earliest unstable one.
@@ -250,7 +250,7 @@ class ProducerStates:
         self.entries[entry.producer_id] = entry
 
     def settle(self) -> None:
-        """Rebuild the order of open transactions after entries were restored."""
+        """Rebuilds the order of open transactions after entries were restored."""
         found = (
             (entry.producer_id, entry.txn_first_offset)
             for entry in self
@@ -288,7 +288,7 @@ def _check_epoch(entry: ProducerEntry, header: BatchHeader) -> None:
 def _check_sequence(entry: ProducerEntry, header: BatchHeader) -> None:
     if header.producer_epoch != entry.epoch:
         # Each epoch has its own sequences. Another first sequence means that a batch of the new
-        # epoch was lost on its way (KIP-360).
+        # epoch was lost in transit (KIP-360).
         in_order = header.base_sequence == 0
     else:
         # A producer known by a marker alone has no last sequence and must begin at 0.

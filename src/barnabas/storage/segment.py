@@ -32,7 +32,9 @@ from barnabas.storage.indexes import (
 
 
 class Segment(SegmentState):
-    """Owned by the event loop; a thread may read a sealed segment through `open_file`.
+    """A log file with its three indexes.
+
+    Owned by the event loop; a thread may read a sealed segment through `open_file`.
 
     Lifecycle: `create` or `load`; appends while active; `seal` when the log rolls; then only reads
     until its files are renamed or removed.

@@ -50,7 +50,7 @@ def read_text(fs: FileSystem, path: Path) -> str | None:
 
 
 def write_lines(fs: FileSystem, path: Path, lines: Sequence[str], *, durable: bool = True) -> None:
-    """Write a checkpoint of these entries."""
+    """Writes a checkpoint of these entries."""
     replace_file(fs, path, _framed(lines), durable=durable)
 
 

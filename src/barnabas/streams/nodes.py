@@ -144,6 +144,8 @@ class TopologyNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneParent(TopologyNode):
+    """A node with one input."""
+
     parent: TopologyNode
 
     @property

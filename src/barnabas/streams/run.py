@@ -40,6 +40,11 @@ LostStatePolicy = Literal["refuse", "rebuild"]
 class Runner:
     """Runs a topology on a cluster.
 
+    >>> runner = Runner(  # doctest: +SKIP
+    ...     topology, bootstrap_servers="localhost:9092", checkpoint="/var/lib/app/checkpoint"
+    ... )
+    >>> runner.start().wait()  # doctest: +SKIP
+
     Args:
         topology: The computation.
         bootstrap_servers: The cluster's addresses; or a `ClusterSettings`, instead of `options`.

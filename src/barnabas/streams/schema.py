@@ -66,6 +66,7 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
         return tuple(field.name for field in self.fields)
 
     @property

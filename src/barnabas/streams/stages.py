@@ -30,7 +30,7 @@ STATEFUL = (Aggregate, Fold, Join)
 
 
 class LostStateError(LocalError):
-    """The checkpoint or the state of a query is gone, so that its results would be wrong.
+    """The checkpoint or the state of a query is lost, so that its results would be wrong.
 
     `Runner(..., lost_state="rebuild")` computes them again from the source topics.
     """

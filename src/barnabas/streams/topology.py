@@ -34,6 +34,11 @@ def vectorised(
         returns: The Spark SQL type of the result.
         style: "arrow" or "pandas": the kind of columns that the function gets.
         name: The name in expressions; by default that of the function.
+
+    >>> import pyarrow.compute as pc
+    >>> @vectorised("string")
+    ... def trimmed(column):
+    ...     return pc.utf8_trim_whitespace(column)
     """
 
     def made(function: Callable[..., object]) -> Function:
@@ -109,6 +114,7 @@ class Topology:
         return {self.dead_letter_topic(policy) for policy in policies if policy.action == "dlq"}
 
     def written_topics(self) -> set[str]:
+        """Returns the topics that the sinks write, without internal topics."""
         return {sink.topic.name for sink in self.sinks if isinstance(sink, RowSink)}
 
     def plan(self) -> Plan:

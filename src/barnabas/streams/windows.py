@@ -50,8 +50,9 @@ class Emit(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window definition. `size_ms` is the gap of a session; `advance_ms` the step of a hopping
-    window.
+    """A window definition; `tumbling`, `hopping`, `sliding` and `session` make one.
+
+    `size_ms` is the gap of a session; `advance_ms` is the step of a hopping window.
     """
 
     shape: Shape
@@ -71,6 +72,9 @@ def tumbling(size: DurationLike, *, grace: DurationLike = 0) -> Window:
     Args:
         size: The length of a window, such as "5 minutes".
         grace: How long after its end a window accepts late rows.
+
+    >>> str(tumbling("5 minutes", grace="30 s"))
+    'tumbling 300000 ms, grace 30000 ms'
     """
     return _window(Shape.TUMBLING, size, size, grace)
 
@@ -93,13 +97,22 @@ def hopping(size: DurationLike, advance: DurationLike, *, grace: DurationLike = 
 
 
 def sliding(size: DurationLike, *, grace: DurationLike = 0) -> Window:
-    """Returns one window per row, with the rows of its group in the `size` up to and including
-    it."""
+    """Returns one window per row: the rows of its group within `size` before it, and the row.
+
+    Args:
+        size: The length of a window.
+        grace: How long after its end a window accepts late rows.
+    """
     return _window(Shape.SLIDING, size, size, grace)
 
 
 def session(gap: DurationLike, *, grace: DurationLike = 0) -> Window:
-    """Returns windows of activity: a row within `gap` of another is in the same window."""
+    """Returns windows of activity: a row within `gap` of another is in the same window.
+
+    Args:
+        gap: The longest time without a row in a window.
+        grace: How long after its end a window accepts late rows.
+    """
     return _window(Shape.SESSION, gap, gap, grace)
 
 

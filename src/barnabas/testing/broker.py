@@ -142,7 +142,7 @@ class Broker(KafkaServer):
         self.start()
 
     def snapshot(self) -> Path:
-        """Copy all data, to `restore` it later; the copy is removed when the broker stops."""
+        """Copies all data, to `restore` it later; the copy is removed when the broker stops."""
         if self._snapshots is None:
             self._snapshots = self._new_directory()
         kept = Path(self._snapshots.name) / unique_name("snapshot")
@@ -153,7 +153,7 @@ class Broker(KafkaServer):
         return kept
 
     def restore(self, snapshot: Path) -> None:
-        """Restore the data of a snapshot, on the same port.
+        """Restores the data of a snapshot, on the same port.
 
         Consumers reconnect. Idempotent producers that were created before must be replaced,
         because the broker has lost their producer state.
@@ -167,7 +167,7 @@ class Broker(KafkaServer):
         self.start()
 
     def pause(self) -> None:
-        """Pause like a stopped process: connections stay open, no response, no timers."""
+        """Pauses like a stopped process: connections stay open, no response, no timers."""
         if self._loop is None or self._thread is None:
             raise LocalError(_NOT_RUNNING)
         hanging = threading.Event()
@@ -181,7 +181,7 @@ class Broker(KafkaServer):
         hanging.wait()
 
     def resume(self) -> None:
-        """Continue after `pause`."""
+        """Continues after `pause`."""
         self._running.set()
 
     def __enter__(self) -> Self:

@@ -157,6 +157,10 @@ def _has_topic(connection: BlockingConnection, topic: str) -> bool:
 class Cluster(KafkaServer, ClosesOnExit):
     """A cluster with brokers 1 to n; use it as a context manager.
 
+    >>> with Cluster(brokers=3) as cluster:  # doctest: +SKIP
+    ...     topic = cluster.topic(partitions=2)
+    ...     cluster.kill(1)
+
     Args:
         brokers: number of brokers.
         config: broker settings by Kafka's names, for example `{"min.insync.replicas": 1}`.
@@ -269,7 +273,7 @@ class Cluster(KafkaServer, ClosesOnExit):
     # -- single brokers ------------------------------------------------------------------------
 
     def kill(self, broker_id: int) -> None:
-        """Kill a broker with SIGKILL."""
+        """Kills a broker with SIGKILL."""
         self.brokers[broker_id].kill()
 
     def stop(self, broker_id: int) -> int:
@@ -282,9 +286,9 @@ class Cluster(KafkaServer, ClosesOnExit):
         self.brokers[broker_id].wait_until_ready()
 
     def pause(self, broker_id: int) -> None:
-        """Pause a broker with SIGSTOP; its connections stay open."""
+        """Pauses a broker with SIGSTOP; its connections stay open."""
         self.brokers[broker_id].signal(signal.SIGSTOP)
 
     def resume(self, broker_id: int) -> None:
-        """Continue a paused broker with SIGCONT."""
+        """Continues a paused broker with SIGCONT."""
         self.brokers[broker_id].signal(signal.SIGCONT)

@@ -80,7 +80,7 @@ class FailingCalls:
             raise SimulatedCrash
 
     def enter(self, call: str, path: Path, life: int | None = None) -> None:
-        """Count a call and raise the planned fault, if any. Every call must call this first."""
+        """Counts a call and raises the planned fault, if any. Every call must call this first."""
         self.check_alive(life)
         for failure in self._failures:
             if failure[0] == call and failure[2] in str(path):
@@ -119,7 +119,7 @@ class Inode:
         self.dirty.clear()
 
     def lose_power(self, rng: Random, page: int) -> None:
-        """Keep a random part of the unsynced contents."""
+        """Keeps a random part of the unsynced contents."""
         if self.dirty or len(self.data) != len(self.durable):
             sizes = sorted((len(self.durable), len(self.data)))
             size = rng.choice([*sizes, rng.randint(*sizes)])
@@ -263,7 +263,7 @@ class MemoryFileSystem(FailingCalls):
     # Restarts
 
     def restart(self, *, power_loss: Random | None = None) -> None:
-        """Release locks and invalidate open files; a power loss also loses unsynced data."""
+        """Releases locks and invalidates open files; a power loss also loses unsynced data."""
         self.begin_life()
         self.locked.clear()
         if power_loss is not None:

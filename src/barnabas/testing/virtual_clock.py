@@ -39,7 +39,7 @@ class VirtualClock:
         return self._monotonic_ms
 
     def advance(self, ms: int) -> None:
-        """Advance wall and monotonic time."""
+        """Advances wall and monotonic time."""
         if ms < 0:
             raise ValueError(f"cannot advance by a negative time: {ms}")
         self._now_ms += ms
@@ -70,7 +70,7 @@ class BrokerClock:
         return self._system.monotonic_ms() + self._ahead_ms
 
     def advance(self, ms: int) -> None:
-        """Advance the clock and wait until timers that are due have started."""
+        """Advances the clock and waits until timers that are due have started."""
         if ms < 0:
             raise ValueError(f"cannot advance by a negative time: {ms}")
         loop = self._loop

@@ -51,7 +51,9 @@ Planned = tuple[TransactionMetadata, Transition]
 
 
 class TransactionTable:
-    """Owned by a shard, for its coordinator epoch. Iterates over the metadata of all ids.
+    """The transactional ids of one partition and their pending changes.
+
+    Owned by a shard, for its coordinator epoch. Iterates over the metadata of all ids.
 
     An id has at most one change pending; it can be begun again only after `commit` or `undo`.
     """

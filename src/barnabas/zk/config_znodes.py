@@ -10,7 +10,7 @@ from barnabas.zk.znodes import decode_json, encode_json
 
 @dataclass(frozen=True, slots=True)
 class ConfigNode:
-    """/config/<kind>/<name>: all values are text."""
+    """The node /config/<kind>/<name>: all values are text."""
 
     values: Mapping[str, str]
 
@@ -26,7 +26,7 @@ class ConfigNode:
 
 @dataclass(frozen=True, slots=True)
 class ConfigChangeNode:
-    """/config/changes/config_change_N: the entity to read again."""
+    """The node /config/changes/config_change_N: the entity to read again."""
 
     entity_path: str
 
@@ -53,7 +53,7 @@ class Acl:
 
 @dataclass(frozen=True, slots=True)
 class AclNode:
-    """/kafka-acl/<Type>/<name>."""
+    """The node /kafka-acl/<Type>/<name>."""
 
     acls: tuple[Acl, ...]
 
@@ -114,7 +114,7 @@ class AclChangeNode:
 
 @dataclass(frozen=True, slots=True)
 class DelegationTokenNode:
-    """/delegation_token/tokens/<id>, version 3; principals are sanitized texts such as User:a."""
+    """The node /delegation_token/tokens/<id>, version 3; principals are sanitized texts."""
 
     token_id: str
     owner: str

@@ -181,7 +181,7 @@ class WatchTable:
             self._children.setdefault(path, {})[watch] = None
 
     def take(self, kind: WatchKind, path: str) -> list[tuple[Watch, WatchEvent]]:
-        """Remove and return the watches that this change fires."""
+        """Removes and returns the watches that this change fires."""
         fired: dict[Watch, None] = {}
         if kind is not WatchKind.CHILD and path in self._data:
             fired |= self._data.pop(path)

@@ -107,7 +107,7 @@ def session_state(state: str) -> SessionState:
 
 
 def watch_kind(event_type: str) -> WatchKind:
-    """Returns the kind of an event; DROPPED if it only means that the watch is gone."""
+    """Returns the kind of an event; DROPPED if it only means that the watch was removed."""
     return _WATCH_KINDS.get(event_type, WatchKind.DROPPED)
 
 

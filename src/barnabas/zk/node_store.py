@@ -155,7 +155,7 @@ class StagedTree:
         self._take(attempt)
 
     def end_session(self, paths: Sequence[str], origin: ChangeOrigin) -> None:
-        """Stage the removal of a session's ephemeral nodes."""
+        """Stages the removal of a session's ephemeral nodes."""
         for path in paths:
             self._delete(DeleteOp(path), origin)
 

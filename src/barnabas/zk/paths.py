@@ -85,7 +85,8 @@ def delete_topic(name: str) -> str:
 
 
 def config(kind: str, name: str) -> str:
-    """
+    """Returns the node with the configuration of an entity.
+
     >>> config("users", "CN=a b")
     '/config/users/CN%3Da%20b'
     """
@@ -149,7 +150,8 @@ def sanitize(name: str) -> str:
 
 
 def desanitize(name: str) -> str:
-    """
+    """Returns the name of which this is the sanitized form.
+
     >>> desanitize("a%2Ab")
     'a*b'
     """

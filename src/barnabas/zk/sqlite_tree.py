@@ -181,7 +181,7 @@ class EmbeddedStore:
         return EmbeddedTree(self)
 
     async def close(self) -> None:
-        """End all sessions and close the file."""
+        """Ends all sessions and closes the file."""
         for session in list(self._sessions.values()):
             await session.close()
         # The end of a session deletes its ephemeral nodes, which the writer still has to store.

@@ -304,7 +304,8 @@ class TreeSession:
 
 
 def parent_of(path: str) -> str:
-    """
+    """Returns the path of the parent node.
+
     >>> parent_of("/brokers/ids"), parent_of("/brokers")
     ('/brokers', '/')
     """
@@ -312,7 +313,8 @@ def parent_of(path: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """
+    """Returns the last part of a path.
+
     >>> name_of("/brokers/ids")
     'ids'
     """

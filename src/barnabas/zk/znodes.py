@@ -40,7 +40,7 @@ def decode_json(data: bytes) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ClusterIdNode:
-    """/cluster/id. The version is a string, as Kafka has it."""
+    """The node /cluster/id. The version is a string, as Kafka has it."""
 
     cluster_id: str
 
@@ -54,7 +54,7 @@ class ClusterIdNode:
 
 @dataclass(frozen=True, slots=True)
 class BrokerNode:
-    """/brokers/ids/N, version 5; host and port repeat the first PLAINTEXT endpoint."""
+    """The node /brokers/ids/N, version 5; host and port repeat the first PLAINTEXT endpoint."""
 
     endpoints: tuple[Endpoint, ...]
     rack: str | None = None
@@ -97,7 +97,7 @@ class BrokerNode:
         )
 
     def live(self, broker_id: int, broker_epoch: int) -> LiveBroker:
-        """Returns the broker as it is in the controller's commands."""
+        """Returns the form of the broker that the controller's commands contain."""
         return LiveBroker(BrokerId(broker_id), self.endpoints, self.rack, broker_epoch)
 
 
@@ -124,7 +124,7 @@ def assignments_of(replicas: Mapping[int, Replicas]) -> dict[int, ReplicaAssignm
 
 @dataclass(frozen=True, slots=True)
 class TopicNode:
-    """/brokers/topics/T, version 3."""
+    """The node /brokers/topics/T, version 3."""
 
     topic_id: Uuid
     partitions: Mapping[int, ReplicaAssignment]
@@ -161,7 +161,7 @@ class TopicNode:
 
 @dataclass(frozen=True, slots=True)
 class PartitionStateNode:
-    """/brokers/topics/T/partitions/P/state; the node's version is the partition epoch."""
+    """The node /brokers/topics/T/partitions/P/state; the node's version is the partition epoch."""
 
     leader: BrokerId
     leader_epoch: int
@@ -195,7 +195,7 @@ class PartitionStateNode:
 
 @dataclass(frozen=True, slots=True)
 class ControllerNode:
-    """/controller."""
+    """The node /controller."""
 
     broker_id: BrokerId
     timestamp_ms: int
@@ -217,7 +217,7 @@ class ControllerNode:
 
 
 def encode_epoch(epoch: int) -> bytes:
-    """/controller_epoch is plain decimal text."""
+    """The node /controller_epoch is plain decimal text."""
     return str(epoch).encode()
 
 
@@ -227,7 +227,7 @@ def decode_epoch(data: bytes) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PartitionListNode:
-    """/admin/preferred_replica_election and the isr change notifications."""
+    """The node /admin/preferred_replica_election and the isr change notifications."""
 
     partitions: tuple[TopicPartition, ...]
 
@@ -246,7 +246,7 @@ class PartitionListNode:
 
 @dataclass(frozen=True, slots=True)
 class ReassignPartitionsNode:
-    """/admin/reassign_partitions: the request of tools older than KIP-455."""
+    """The node /admin/reassign_partitions: the request of tools older than KIP-455."""
 
     partitions: Mapping[TopicPartition, Replicas]
 
@@ -287,7 +287,7 @@ class LogDirEventNode:
 
 @dataclass(frozen=True, slots=True)
 class ProducerIdBlockNode:
-    """/latest_producer_id_block; both ends inclusive, numbers as strings."""
+    """The node /latest_producer_id_block; both ends inclusive, numbers as strings."""
 
     broker_id: BrokerId
     first: int
@@ -314,7 +314,7 @@ class ProducerIdBlockNode:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerNode:
-    """/consumers/G/ids/ID: topics with their numbers of streams.
+    """The node /consumers/G/ids/ID: topics with their numbers of streams.
 
     `pattern` is `static`, or `white_list`/`black_list` with the filter as the only topic.
     """

@@ -31,28 +31,28 @@ def create_a_topic_twice(w):
 
 @scenario(error="INVALID_TOPIC_EXCEPTION")
 def create_a_topic_with_a_bad_name(w):
-    """A topic name with a slash is refused."""
+    """A topic name with a slash is rejected."""
     admin = w.admin()
     return {"error": w.error(lambda: admin.create_topic("bad/name"))}
 
 
 @scenario(error="INVALID_PARTITIONS")
 def create_a_topic_without_partitions(w):
-    """A topic with 0 partitions is refused."""
+    """A topic with 0 partitions is rejected."""
     admin, name = w.admin(), w.name()
     return {"error": w.error(lambda: admin.create_topic(name, 0))}
 
 
 @scenario(error="INVALID_CONFIG")
 def create_a_topic_with_a_bad_value(w):
-    """A topic with retention.ms=soon is refused."""
+    """A topic with retention.ms=soon is rejected."""
     admin, name = w.admin(), w.name()
     return {"error": w.error(lambda: admin.create_topic(name, 1, {"retention.ms": "soon"}))}
 
 
 @scenario(error="INVALID_CONFIG")
 def create_a_topic_with_an_unknown_key(w):
-    """A topic with a configuration key that does not exist is refused."""
+    """A topic with a configuration key that does not exist is rejected."""
     admin, name = w.admin(), w.name()
     return {"error": w.error(lambda: admin.create_topic(name, 1, {"no.such.key": "1"}))}
 
@@ -66,7 +66,7 @@ def a_new_topic_is_listed(w):
 
 @scenario(exists=False)
 def delete_a_topic(w):
-    """A deleted topic is gone."""
+    """A deleted topic does not exist any more."""
     topic, admin = w.topic(1), w.admin()
     admin.delete_topic(topic)
     w.until(lambda: not w.exists(topic))
@@ -140,7 +140,7 @@ def a_change_keeps_other_settings(w):
 
 @scenario(error="INVALID_CONFIG")
 def change_a_configuration_to_a_bad_value(w):
-    """A value of the wrong type is refused."""
+    """A value of the wrong type is rejected."""
     topic, admin = w.topic(1), w.admin()
     return {"error": w.error(lambda: admin.alter_topic_config(topic, "retention.ms", "soon"))}
 

@@ -1,4 +1,4 @@
-"""What is delivered, in which order, and which error the user sees when it is not."""
+"""Scenarios of delivery: which records, in which order, and the error of a failed delivery."""
 
 import socket
 
@@ -183,7 +183,7 @@ def a_large_record(w):
 
 @scenario(refused=True)
 def sending_after_close(w):
-    """A closed producer refuses records."""
+    """A closed producer rejects records."""
     topic, producer = w.topic(1), w.producer()
     producer.send(topic, b"x")(20)
     producer.close()
@@ -277,13 +277,13 @@ def _each(producers):
 
 @scenario(accepted=False)
 def acks_that_do_not_exist(w):
-    """acks=7 is refused when the producer is made."""
+    """acks=7 is rejected when the producer is created."""
     return {"accepted": w.error(lambda: w.producer({"acks": "7"})) == "none"}
 
 
 @scenario(accepted=False)
 def a_codec_that_does_not_exist(w):
-    """compression.type=zip is refused when the producer is made."""
+    """compression.type=zip is rejected when the producer is created."""
     return {"accepted": w.error(lambda: w.producer({"compression.type": "zip"})) == "none"}
 
 

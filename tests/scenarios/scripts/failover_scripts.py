@@ -54,7 +54,7 @@ def a_leader_dies_under_records_with_keys(w):
 
 @scenario(_brokers=ONLY, values=[b"0", b"1", b"2", b"3"])
 def a_leader_dies_under_a_consumer(w):
-    """The leader of a replicated partition dies: the consumer goes on, nothing twice."""
+    """A partition leader is killed: the consumer continues, no record is read twice."""
     topic = w.topic(1, replication=3)
     w.feed(topic, 2)
     consumer = w.consumer(metadata_max_age_ms=500)

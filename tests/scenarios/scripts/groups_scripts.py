@@ -284,7 +284,7 @@ def a_slow_member_comes_back(w):
 
 @scenario(events=["assigned", "revoked"])
 def a_listener_hears_of_rebalances(w):
-    """The listener is told of the assignment, and of the revocation at close()."""
+    """The listener is called for the assignment, and for the revocation at close()."""
     topic, group = w.topic(2), w.name("group")
     consumer = w.consumer(group)
     events = []
@@ -354,7 +354,7 @@ def assigning_nothing_unsubscribes(w):
 
 @scenario(error="MISUSE")
 def subscribe_and_assign_do_not_mix(w):
-    """assign() on a subscribed consumer is refused."""
+    """assign() on a subscribed consumer is rejected."""
     topic = w.topic(1)
     consumer = w.consumer(w.name("group"))
     consumer.subscribe([topic])
@@ -363,28 +363,28 @@ def subscribe_and_assign_do_not_mix(w):
 
 @scenario(error="MISUSE")
 def an_empty_topic_name(w):
-    """subscribe([""]) is refused."""
+    """subscribe([""]) is rejected."""
     consumer = w.consumer(w.name("group"))
     return {"error": w.error(lambda: consumer.subscribe([""]))}
 
 
 @scenario(error="MISUSE")
 def a_blank_topic_name(w):
-    """subscribe(["  "]) is refused."""
+    """subscribe(["  "]) is rejected."""
     consumer = w.consumer(w.name("group"))
     return {"error": w.error(lambda: consumer.subscribe(["  "]))}
 
 
 @scenario(error="MISUSE")
 def no_topic_name(w):
-    """subscribe([None]) is refused."""
+    """subscribe([None]) is rejected."""
     consumer = w.consumer(w.name("group"))
     return {"error": w.error(lambda: consumer.subscribe([None]))}
 
 
 @scenario(error="MISUSE")
 def polling_without_a_subscription(w):
-    """poll() of a consumer that reads nothing is refused."""
+    """poll() of a consumer that reads nothing is rejected."""
     consumer = w.consumer(w.name("group"))
     return {"error": w.error(lambda: consumer.poll(0.2))}
 

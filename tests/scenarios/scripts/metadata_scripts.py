@@ -133,7 +133,7 @@ def a_topic_is_recreated_with_fewer_partitions(w):
 
 @scenario(stored=True)
 def a_topic_is_recreated_under_a_producer(w):
-    """A topic is deleted and created again; the producer goes on with the new one."""
+    """A topic is deleted and created again; the producer continues with the new one."""
     topic = w.topic(1)
     producer = w.producer(FRESH)
     send_all(w, producer, topic, 2)
@@ -261,7 +261,7 @@ def a_pattern_drops_a_deleted_topic(w):
 
 @scenario(delivered=False)
 def a_partition_that_does_not_exist(w):
-    """A record for partition 7 of a topic with one partition is refused."""
+    """A record for partition 7 of a topic with one partition is rejected."""
     topic = w.topic(1)
     producer = w.producer(
         {"max.block.ms": 1500} if w.client.name.startswith(("barnabas", "java")) else {}

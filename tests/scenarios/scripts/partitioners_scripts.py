@@ -146,7 +146,7 @@ def keys_can_be_ignored(w):
 
 @scenario(delivered=False)
 def a_negative_partition_is_refused(w):
-    """A record for partition -5 is refused."""
+    """A record for partition -5 is rejected."""
     topic, producer = w.topic(2), w.producer()
     producer.send(topic, b"first")(20)
     name = w.error(lambda: producer.send(topic, b"x", partition=-5)(20))

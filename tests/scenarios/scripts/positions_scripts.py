@@ -150,7 +150,7 @@ def seek_to_the_end(w):
 
 @scenario(offsets=[0, 1, 2])
 def seek_past_the_end_resets(w):
-    """seek() past the end with earliest: reading goes on at the first record."""
+    """seek() past the end with earliest: reading continues at the first record."""
     topic = w.topic(1)
     w.feed(topic, 3)
     consumer = reader(w, topic)
@@ -161,7 +161,7 @@ def seek_past_the_end_resets(w):
 
 @scenario(error="MISUSE")
 def seek_to_a_negative_offset(w):
-    """seek() to a negative offset is refused."""
+    """seek() to a negative offset is rejected."""
     topic = w.topic(1)
     consumer = reader(w, topic)
     consumer.poll(0.1)
@@ -170,7 +170,7 @@ def seek_to_a_negative_offset(w):
 
 @scenario(error="MISUSE")
 def seek_of_a_partition_that_is_not_assigned(w):
-    """seek() of a partition that is not assigned is refused."""
+    """seek() of a partition that is not assigned is rejected."""
     topic = w.topic(2)
     consumer = reader(w, topic)
     consumer.poll(0.1)

@@ -203,7 +203,7 @@ def a_dry_run_resets_nothing(w):
 
 @scenario(_tools=True, committed={0: 5}, named=True)
 def a_running_group_is_not_reset_by_tool(w):
-    """--reset-offsets of a group with members is refused, and the reason is printed."""
+    """--reset-offsets of a group with members is rejected, and the reason is printed."""
     topic = w.topic(1)
     group = _group(w, topic)
     member = w.consumer(group)

@@ -58,7 +58,7 @@ def read_uncommitted_returns_aborted_records(w):
 
 @scenario(open=0, committed=[b"a", b"after"])
 def an_open_transaction_holds_readers(w):
-    """read_committed waits at an open transaction and goes on after its commit."""
+    """read_committed waits at an open transaction and continues after its commit."""
     topic, producer = w.topic(1), transactional(w)
     producer.begin()
     write(producer, topic, b"a")
@@ -221,14 +221,14 @@ def a_copy_with_exactly_once(w):
 
 @scenario(refused=True)
 def sending_outside_a_transaction(w):
-    """A transactional producer refuses records outside of a transaction."""
+    """A transactional producer rejects records outside of a transaction."""
     topic, producer = w.topic(1), transactional(w)
     return {"refused": w.error(lambda: producer.send(topic, b"x")(5)) != "none"}
 
 
 @scenario(refused=True)
 def beginning_twice(w):
-    """begin_transaction() inside of a transaction is refused."""
+    """begin_transaction() inside of a transaction is rejected."""
     producer = transactional(w)
     producer.begin()
     return {"refused": w.error(producer.begin) != "none"}
@@ -236,26 +236,26 @@ def beginning_twice(w):
 
 @scenario(refused=True)
 def committing_nothing(w):
-    """commit_transaction() without begin_transaction() is refused."""
+    """commit_transaction() without begin_transaction() is rejected."""
     return {"refused": w.error(transactional(w).commit) != "none"}
 
 
 @scenario(refused=True)
 def aborting_nothing(w):
-    """abort_transaction() without begin_transaction() is refused."""
+    """abort_transaction() without begin_transaction() is rejected."""
     return {"refused": w.error(transactional(w).abort) != "none"}
 
 
 @scenario(refused=True)
 def beginning_before_init(w):
-    """begin_transaction() before init_transactions() is refused."""
+    """begin_transaction() before init_transactions() is rejected."""
     producer = w.producer({"transactional.id": w.name("tx")})
     return {"refused": w.error(producer.begin) != "none"}
 
 
 @scenario(refused=True)
 def transactions_without_an_id(w):
-    """init_transactions() without transactional.id is refused."""
+    """init_transactions() without transactional.id is rejected."""
     producer = w.producer()
 
     def attempt():

@@ -77,7 +77,7 @@ CREATE TABLE all_t WITH (kafka_topic='{p}all_t') AS
 CREATE TABLE all_u WITH (kafka_topic='{p}all_u') AS
   SELECT u.k, t.v AS v, u.v AS w FROM t RIGHT JOIN u ON t.k = u.k;
 """
-"""What the kinds of join in STATEMENTS have in them already, each for itself: in soaks only."""
+"""Each kind of join alone; only in soaks, because STATEMENTS contains all of them."""
 AGAIN = ("hops", "sessions")
 
 

@@ -1,6 +1,6 @@
 """Compares the output of a command with a file in tests/cli/golden/.
 
-UPDATE_GOLDEN=1 writes the files anew after a wanted change.
+UPDATE_GOLDEN=1 writes the files again after an intended change.
 """
 
 import os

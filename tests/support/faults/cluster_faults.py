@@ -53,7 +53,7 @@ class Faults:
         return [kind for kind in kinds if not self._named or kind.__name__ in self._named]
 
     def note(self, kind, writers):
-        """Count a fault that is over, and how long the writers waited because of it."""
+        """Counts a fault that has ended, and how long the writers waited because of it."""
         name = kind.__name__
         self.counts[name] += 1
         waits = self.waits.setdefault(name, {})

@@ -1,7 +1,7 @@
-"""Hosts in network namespaces of their own, on one bridge, whose links can be cut one way.
+"""Hosts in separate network namespaces, on one bridge, whose links can be cut in one direction.
 
-A cut is silent: the sender's neighbour table maps the receiver to a hardware address that nobody
-has, so packets leave and arrive nowhere, as behind a broken switch. No error reaches either side.
+A cut causes no error on either side: the sender's neighbour table maps the receiver to a hardware
+address that no host has, so packets are sent and lost, as behind a broken switch.
 Needs root and `ip` (iproute2).
 """
 

@@ -1,7 +1,8 @@
 """Requests between simulated brokers: delayed, lost, with a lost response, or delivered twice.
 
-A request and its answer travel separately, so an answer can be lost after the work was done, and
-a duplicate arrives when everybody has moved on. Order between requests is that of their delays.
+A request and its response are delivered separately, so a response can be lost after the request was
+processed, and a duplicate can arrive long after both brokers have continued. Delays determine the
+order of requests.
 """
 
 import asyncio

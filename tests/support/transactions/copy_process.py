@@ -1,13 +1,14 @@
 """Copies records from one topic to another in transactions, until it is killed.
 
 Usage: python copy_process.py BOOTSTRAP SOURCE TARGET NAME [ABORT_EVERY [RESET]]
-Reads in the group "copiers" and writes with the transactional id NAME. Ends with code 3 when the
-client says that it must be made anew; whoever started it starts it again.
+Reads in the group "copiers" and writes with the transactional id NAME. Ends with exit code 3 when
+the client reports a fatal error, after which a new client is needed; the test then starts the
+process again.
 
-Before every ABORT_EVERY-th transaction the same records are written with a mark and aborted on
-purpose; no reader of committed records may see them.
+Before every ABORT_EVERY-th transaction the same records are written with a mark and aborted; no
+reader of committed records may see them.
 
-The end is hard: librdkafka may not come to its own.
+The process ends with `os._exit`, because librdkafka may not finish its own shutdown.
 """
 
 import itertools
@@ -18,7 +19,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 BATCH = 50
 TIMEOUT_S = 10
-MADE_ANEW = 3
+NEEDS_NEW_CLIENT = 3
 ABORTED = b"aborted "
 NO_COMMIT = "no committed offset"
 
@@ -95,4 +96,4 @@ if __name__ == "__main__":
         main(*sys.argv[1:])
     except KafkaException as error:
         print(error, file=sys.stderr, flush=True)
-        os._exit(MADE_ANEW)
+        os._exit(NEEDS_NEW_CLIENT)

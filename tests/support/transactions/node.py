@@ -1,8 +1,8 @@
 """A broker's driver around the real shard, in a simulated world: log, crashes, marker channel.
 
-It does what `TransactionCoordinatorShard` asks of a driver and nothing else. Appends land in
-order; each may fail before or after landing; a crash loses the shard, and appends not yet landed,
-and leaves marker requests travelling. The next shard replays the log.
+It implements only what `TransactionCoordinatorShard` requires of a driver. Appends are written in
+order; each may fail before or after the write. A crash loses the shard and the appends that are not
+written yet; marker requests in flight still arrive. The next shard replays the log.
 """
 
 import itertools

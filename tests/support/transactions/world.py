@@ -18,7 +18,7 @@ class World:
     """Time, chance and messages.
 
     `late` lets a message arrive long after its sender has given it up; a message of a real
-    connection can do that when the connection is lost and made anew. Producers of transaction
+    connection can do that when the connection is lost and opened again. Producers of transaction
     version 2 must survive it; before version 2 that is exactly what KAFKA-17754 could not.
     """
 

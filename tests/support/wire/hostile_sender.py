@@ -3,11 +3,11 @@
 Usage: python -m support.wire.hostile_sender PORT SEED FIRST COUNT
 Prints one line of JSON. Every frame ends in one way:
 
-- answered: a response came,
-- refused: the broker closed the connection at this frame; those behind it are sent again,
-- silent: a later frame was answered, so this one asked for no response (acks=0),
+- answered: a response arrived,
+- refused: the broker closed the connection at this frame; the frames after it are sent again,
+- silent: a later frame got a response, so this one requested none (acks=0),
 - parked: no response within `PATIENCE_S` (a long poll, a rebalance, a frame with a wrong size);
-  the sender leaves and goes on with the next frame elsewhere.
+  the sender continues with the next frame on another connection.
 """
 
 import asyncio

@@ -12,7 +12,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 @pytest.mark.parametrize("partitions", [None, [T0, T1]])
-async def test_elections(cluster, admin, partitions):
+async def test_each_partition_has_a_result_or_the_error_of_its_election(cluster, admin, partitions):
     needless = ErrorCode.ELECTION_NOT_NEEDED
     results = [electing.PartitionResult(0, 0), electing.PartitionResult(1, needless, "as it is")]
     response = electing.ElectLeadersResponse(

@@ -179,7 +179,7 @@ async def test_deletion_by_id_is_not_left_out_by_an_old_broker(cluster, admin):
         await admin.delete_topic(ID)
 
 
-async def test_more_partitions(cluster, admin):
+async def test_partitions_are_added_with_and_without_an_assignment(cluster, admin):
     def answer(node, request):
         return CreatePartitionsResponse(
             results=[CreatePartitionsTopicResult(name=topic.name) for topic in request.topics]

@@ -86,7 +86,7 @@ def test_every_client_has_a_module_and_records_for_each_size():
         (Workload("arrow", batches="1 record"), [1.2]),
     ],
 )
-def test_goals(load, goals):
+def test_a_cell_has_the_goals_of_its_load(load, goals):
     (cell,) = [cell for cell in client_cells() if cell.workload == load]
     assert [goal.least for goal in cell.goals] == goals
 

@@ -7,7 +7,7 @@ from barnabas.model.control import Endpoint
 from barnabas.model.errors import ConfigError
 
 
-def test_defaults():
+def test_without_settings_the_broker_listens_on_9092_without_an_id():
     config = BrokerConfig.parse({})
     assert config.listeners == [Endpoint("PLAINTEXT", "", 9092)]
     assert config.advertised_listeners is None

@@ -46,7 +46,7 @@ def test_sources_and_synonyms(layers):
     ]
 
 
-def test_broker_values(layers):
+def test_only_dynamic_broker_keys_can_be_changed(layers):
     assert layers.broker_value("num.partitions") == 3
     layers.set_default({"message.max.bytes": "4000"})
     described = {item.key.name: item for item in layers.describe_broker()}

@@ -22,7 +22,7 @@ from barnabas.model.errors import ConfigError
         (":9404", ("127.0.0.1", 9404)),
     ],
 )
-def test_addresses(text, expected):
+def test_an_address_without_a_host_is_on_loopback(text, expected):
     assert parse_http_listener(text) == expected
 
 

@@ -95,7 +95,7 @@ class Terminal(io.StringIO):
 
 
 @pytest.mark.parametrize(("answer", "code", "left"), [("y\n", 0, 0), ("n\n", 1, 1)])
-def test_removal_asks(rules, capsys, monkeypatch, answer, code, left):
+def test_a_removal_needs_the_answer_y(rules, capsys, monkeypatch, answer, code, left):
     rule = ("--deny-principal", "User:eve", "--operation", "Write", "--topic", "orders")
     apache("--add", *rule)
     capsys.readouterr()
@@ -110,7 +110,7 @@ def test_removal_asks(rules, capsys, monkeypatch, answer, code, left):
     )
 
 
-def test_the_noun(rules, capsys):
+def test_the_noun_adds_lists_and_removes_acls(rules, capsys):
     rule = ("--resource", "topic:orders", "--principal", "User:alice", "--operation", "read")
     assert main(["acls", "add", *rule, "--format", "tsv"]) == 0
     assert capsys.readouterr().out == (

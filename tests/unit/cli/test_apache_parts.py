@@ -45,7 +45,7 @@ def test_added_configs_may_have_commas_in_brackets():
         additions(argparse.Namespace(add_config="a", add_config_file=None))
 
 
-def test_assigned_partitions():
+def test_partitions_are_printed_by_topic():
     topic_partitions = [TopicPartition("b", 1), TopicPartition("a", 2), TopicPartition("a", 0)]
     assert assigned(topic_partitions) == "a:0,2;b:1"
     assert assigned([]) == "-"
@@ -60,7 +60,7 @@ def test_assigned_partitions():
         '{"topic":"u","partition":1,"new_offset":6}]}',
     ],
 )
-def test_offset_files(text):
+def test_every_form_of_an_offset_file_is_read(text):
     assert parse_offsets_file(text, "g") == {TopicPartition("t", 0): 5, TopicPartition("u", 1): 6}
 
 
@@ -70,7 +70,7 @@ def test_an_invalid_offset_file_is_rejected(text):
         parse_offsets_file(text)
 
 
-def test_places():
+def test_a_selection_has_a_topic_and_partitions():
     assert parse_selection("a:1,3-5") == ("a", (1, 3, 4, 5))
     for wrong in ("", "x", "1-", "-1"):
         with pytest.raises(ConfigError):

@@ -75,7 +75,7 @@ def test_all_is_well(patient):
     assert {item.status for item in findings().values()} == {"OK"}
 
 
-def test_no_controller(patient):
+def test_a_missing_controller_is_reported(patient):
     patient.controller = None
     assert only_trouble().detail == "the cluster has no controller"
 

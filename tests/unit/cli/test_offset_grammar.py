@@ -36,7 +36,7 @@ def offset(value):
         ("@2023-11-14", at(1_699_920_000_000), None),
     ],
 )
-def test_words(word, start, stop):
+def test_words_and_numbers_are_read_as_ranges(word, start, stop):
     parsed = parse_range(word, NOW)
     assert (parsed.start, parsed.stop) == (start, stop)
 

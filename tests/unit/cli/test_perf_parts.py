@@ -115,7 +115,7 @@ def test_columns_of_a_consumer_run():
     assert throughput_columns(before, after, after) == expected
 
 
-def test_dates():
+def test_a_time_is_printed_in_javas_pattern():
     assert format_time(1_700_000_000_007, "yy/MM HH.mm SSS") == "23/11 22.13 007"
     with pytest.raises(ConfigError, match="QQ"):
         format_time(0, "QQ")

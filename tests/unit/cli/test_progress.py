@@ -49,5 +49,5 @@ def test_redrawn_in_place_at_most_ten_times_a_second():
     assert stream.getvalue().endswith("\n")
 
 
-def test_durations():
+def test_durations_are_printed_as_minutes_and_seconds():
     assert [duration_text(s) for s in (0, 61, 36_000, -5)] == ["0:00", "1:01", "10:00:00", "0:00"]

@@ -87,7 +87,7 @@ def test_an_invalid_plan_is_rejected(text):
         parse_plan(text)
 
 
-def test_throttled_replicas():
+def test_throttles_name_old_leaders_and_new_followers():
     moves = moves_of({P0: [1, 3], P1: [2]}, {P0: (3, 1), P1: (10, 9)}, {})
     assert topic_throttles(moves) == {
         "t": {LEADER_REPLICAS: "0:1,0:3,1:9,1:10", FOLLOWER_REPLICAS: "1:2"}

@@ -15,7 +15,7 @@ def record(value=b"v", key=b"k", headers=(), timestamp=5, kind=TimestampType.CRE
     return Record("t", 1, 7, timestamp, kind, key, value, headers)
 
 
-def test_printf():
+def test_a_printf_format_prints_all_parts_of_a_record():
     form = RecordFormat(r"%t %p %o %T %k %K %s %S %h%%\n\x00\q")
     assert form.render(record(headers=(("a", b"1"), ("b", None)))) == (
         b"t 1 7 5 k 1 v 1 a=1,b=%\n\x00\\q"
@@ -49,7 +49,7 @@ def test_the_formatters_properties():
     assert render(record(), print_headers="true") == b"NO_HEADERS\tv\n"
 
 
-def test_deserializers():
+def test_a_java_deserializer_is_found_by_its_name():
     name = "org.apache.kafka.common.serialization.LongDeserializer"
     assert render(record(struct.pack(">q", -5)), value_deserializer=name) == b"-5\n"
     with pytest.raises(ValueError, match="8 are needed"):

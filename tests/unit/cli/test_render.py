@@ -18,7 +18,7 @@ def shown(form, rows=ROWS, columns=("name", "count", "isr", "note")):
     return out.getvalue()
 
 
-def test_a_table():
+def test_a_table_has_aligned_columns_and_escaped_control_characters():
     assert shown("table") == (
         "NAME       COUNT  ISR  NOTE\na              5  1,2  -\nlong name  12345  -    tab\\there\n"
     )
@@ -37,7 +37,7 @@ def test_json_has_every_key():
     assert shown("json", []) == "[]\n"
 
 
-def test_yaml():
+def test_yaml_quotes_ambiguous_text():
     assert yaml_text({"a": [], "b": {}, "c": None, "d": True, "e": "x: y"}) == (
         'a: []\nb: {}\nc: null\nd: true\ne: "x: y"'
     )
@@ -45,7 +45,7 @@ def test_yaml():
 
 
 @pytest.mark.parametrize(("value", "text"), [(True, "yes"), (1.25, "1.2"), ({"a": 1}, "a=1")])
-def test_cells(value, text):
+def test_booleans_numbers_and_mappings_are_printed_as_text(value, text):
     assert table_text([{"x": value}], ["x"]).splitlines()[1].strip() == text
 
 

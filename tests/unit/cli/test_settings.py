@@ -30,12 +30,12 @@ def resolve(tmp_path):
     return run
 
 
-def test_the_default():
+def test_the_default_address_is_localhost_9092():
     found = client_settings(argparse.Namespace(), {"HOME": "/nowhere"})
     assert found == {"bootstrap.servers": "localhost:9092"}
 
 
-def test_profiles(resolve):
+def test_a_profile_is_selected_by_option_or_variable(resolve):
     assert resolve() == {"bootstrap.servers": "a:1,b:2", "security.protocol": "SSL"}
     assert resolve(profile="other")["bootstrap.servers"] == "c:3"
     assert resolve(profile="other")["enable.auto.commit"] == "false"
@@ -98,7 +98,7 @@ def test_flags_beat_everything(resolve, tmp_path):
     assert resolve(environment, bootstrap_server="x:1")["bootstrap.servers"] == "x:1"
 
 
-def test_properties_files(tmp_path):
+def test_a_properties_file_follows_the_rules_of_java(tmp_path):
     path = tmp_path / "p"
     path.write_text("a=1\n! c\nb = x=y\nlong=a\\\n  b\n\n")
     assert read_properties(path) == {"a": "1", "b": "x=y", "long": "ab"}
@@ -111,7 +111,7 @@ def test_properties_files(tmp_path):
         read_properties(tmp_path / "absent")
 
 
-def test_key_values():
+def test_a_setting_without_key_or_equals_sign_is_rejected():
     for text in ("nonsense", "=x"):
         with pytest.raises(ConfigError, match="KEY=VALUE"):
             key_values([text], "-X")

@@ -18,7 +18,7 @@ from barnabas.model.errors import ConfigError
         ("PT0.5S", 0.5),
     ],
 )
-def test_durations(text, seconds):
+def test_durations_are_read_in_both_notations(text, seconds):
     assert parse_duration(text) == seconds
 
 
@@ -39,7 +39,7 @@ def test_an_invalid_duration_is_rejected(text):
         ("1970-01-01T00:00:01", 1000),
     ],
 )
-def test_times(text, expected):
+def test_times_are_read_as_date_number_or_offset_from_now(text, expected):
     assert parse_time(text, 5_000_000) == expected
 
 

@@ -49,7 +49,7 @@ def divided(assignor, counts, members):
         ({"a": 5}, ["1 a", "2 a", "3 a"], {"1": "a0 a1", "2": "a2 a3", "3": "a4"}),
     ],
 )
-def test_range(counts, members, expected):
+def test_range_assigns_consecutive_partitions_of_each_topic(counts, members, expected):
     members = [member(text[0], text[2:]) for text in members]
     assert divided(RangeAssignor(), counts, members) == expected
 
@@ -67,7 +67,7 @@ def test_range(counts, members, expected):
         ({"a": 2, "z": 1}, ["1 a"], {"1": "a0 a1"}),
     ],
 )
-def test_round_robin(counts, members, expected):
+def test_round_robin_assigns_partitions_in_turn(counts, members, expected):
     members = [member(text[0], text[2:]) for text in members]
     assert divided(RoundRobinAssignor(), counts, members) == expected
 

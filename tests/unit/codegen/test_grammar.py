@@ -33,7 +33,7 @@ def head(body):
     return f"record Thing\nversions 0-2\nflexible never\n\nfields\n{body}\n"
 
 
-def test_api():
+def test_a_file_declares_request_response_and_structs():
     schema = parse("greet", API)
     request, response = schema.messages
     assert schema.doc == "Says hello.\nTwice."
@@ -42,7 +42,7 @@ def test_api():
     assert list(schema.structs) == ["Shared", "Friend"]
 
 
-def test_fields():
+def test_fields_have_versions_defaults_and_tags():
     schema = parse("greet", API)
     name, friends, old, only = schema.messages[0].body.fields
     assert (name.nullable, name.default, name.versions) == (Versions(2, 4), "null", Versions(1, 4))
@@ -56,7 +56,7 @@ def test_fields():
     assert schema.messages[1].body.fields[1].nullable == Versions(1, 4)
 
 
-def test_record():
+def test_a_record_has_no_api_key():
     (message,) = parse("thing", head("  a  int8")).messages
     assert (message.kind, message.api_key, message.flexible_from) == (
         "fields",

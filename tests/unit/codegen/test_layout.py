@@ -36,7 +36,7 @@ def test_fields_of_a_version():
     assert [field.name for field in layout(1).absent] == ["late", "early", "gone"]
 
 
-def test_tags_ascend():
+def test_tagged_fields_are_ordered_by_tag():
     assert [slot.field.name for slot in layout(3).tagged] == ["early", "late"]
 
 
@@ -48,7 +48,7 @@ def test_equal_versions_share_a_layout():
     assert layout(1) != layout(2)
 
 
-def test_min_size():
+def test_the_minimum_size_counts_each_field_once():
     # int16, then counts and lengths of int32, then a bool.
     assert layout(0).min_size == 2 + 4 + 4 + 1
     # int16, then one byte each, and the tag section.
@@ -58,6 +58,6 @@ def test_min_size():
     assert layout(2, RESPONSE).min_size == 1 + 1
 
 
-def test_records():
+def test_only_the_request_carries_records():
     assert layout(0).carries_records
     assert not layout(0, RESPONSE).carries_records

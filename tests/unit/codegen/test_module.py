@@ -78,7 +78,7 @@ def test_all_kinds_of_fields(module):
     )
 
 
-def test_defaults(module):
+def test_omitted_fields_have_their_defaults(module):
     thing = module.ThingRequest(maybe=None)
     assert (thing.before, thing.name, thing.raw, thing.some) == (5, "x", None, None)
     assert thing.inner == module.Inner(0)
@@ -107,14 +107,14 @@ def test_null_for_a_struct_that_may_not_be(module):
         thing.encode(1)
 
 
-def test_empty_message(module):
+def test_an_empty_message_has_a_tag_section_in_flexible_versions(module):
     assert round_trip(module.ThingResponse(), 0)[0] == b""
     assert round_trip(module.ThingResponse(), 1)[0] == b"\0"
     with pytest.raises(ProtocolError):
         module.ThingResponse.decode(memoryview(b""), 1)
 
 
-def test_index():
+def test_the_index_maps_keys_to_modules_and_classes():
     index: dict = {}
     exec(render_index([parse("thing", SCHEMA)]), index)
     assert index["MODULES"] == {999: ("thing", "ThingRequest", "ThingResponse")}

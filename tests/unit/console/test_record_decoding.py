@@ -67,7 +67,7 @@ def registry_of(schemas):
         (b"[" * 50_000, "text", "[" * 50_000),
     ],
 )
-def test_auto(data, form, text):
+def test_the_format_of_a_value_is_detected(data, form, text):
     found = RecordDecoder().decode(entry(data)).value
     assert (found.format, found.text()) == (form, text)
 

@@ -35,7 +35,7 @@ RECORD = {
         ("value.items[9] == null", True),
     ],
 )
-def test_results(text, expected):
+def test_an_expression_is_true_or_false_for_a_record(text, expected):
     assert Expression(text).matches(RECORD) is expected
 
 

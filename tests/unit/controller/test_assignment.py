@@ -44,7 +44,7 @@ def test_start_values_turn_the_table():
     }
 
 
-def test_alternating_racks():
+def test_brokers_alternate_between_racks():
     racks = {0: "rack1", 1: "rack3", 2: "rack3", 3: "rack2", 4: "rack2", 5: "rack1"}
     assert alternate_racks(racks) == [0, 3, 1, 5, 4, 2]
 
@@ -94,7 +94,7 @@ def test_added_partitions_when_the_first_broker_is_gone():
         (1, 3, "INVALID_REPLICATION_FACTOR"),
     ],
 )
-def test_impossible_requests(partitions, factor, code):
+def test_an_impossible_placement_is_rejected(partitions, factor, code):
     with pytest.raises(BrokerError) as caught:
         place_replicas(plain(1, 2), partitions, factor, PlacementStart())
     assert caught.value.code.name == code

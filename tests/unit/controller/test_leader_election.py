@@ -52,7 +52,7 @@ def election_input(replicas, isr, online, going=(), unclean=False):
         ),
     ],
 )
-def test_offline(given, expected):
+def test_an_offline_partition_elects_the_first_live_replica_in_sync(given, expected):
     assert elect(ElectionKind.OFFLINE, given) == expected
 
 
@@ -78,7 +78,7 @@ def test_unclean_by_request_turns_at_last_to_those_that_declined():
     ],
     ids=["in sync and alive", "not in sync", "dead"],
 )
-def test_preferred(given, expected):
+def test_the_preferred_replica_is_elected_if_live_and_in_sync(given, expected):
     assert elect(ElectionKind.PREFERRED, given) == expected
 
 
@@ -92,7 +92,7 @@ def test_preferred(given, expected):
     ],
     ids=["next one", "two go", "the other is not in sync", "the other is dead"],
 )
-def test_controlled_shutdown(given, expected):
+def test_a_broker_that_shuts_down_is_not_elected(given, expected):
     assert elect(ElectionKind.CONTROLLED_SHUTDOWN, given) == expected
 
 
@@ -105,7 +105,7 @@ def test_controlled_shutdown(given, expected):
     ],
     ids=["first target", "first target in sync", "no target in sync"],
 )
-def test_reassign(given, expected):
+def test_a_reassignment_elects_the_first_target_in_sync(given, expected):
     assert elect(ElectionKind.REASSIGN, given) == expected
 
 

@@ -86,7 +86,7 @@ def test_complete_when_all_targets_are_in_sync():
     ("target", "bad"),
     [((1, 2), False), ((3,), False), ((), True), ((1, 1), True), ((-1,), True), ((9,), True)],
 )
-def test_target_problems(target, bad):
+def test_invalid_targets_of_a_reassignment_are_found(target, bad):
     problem = target_problem(ReplicaAssignment((1, 2)), target, {3})
     assert (problem is not None) == bad
 

@@ -9,7 +9,7 @@ def delete(driver, *group_ids):
     return dict(answer.reply.results)
 
 
-def test_delete_groups():
+def test_only_empty_groups_are_deleted():
     driver = GroupDriver()
     driver.stable_group(1)
     driver.commit(1, group="simple")
@@ -41,7 +41,7 @@ def test_delete_groups_failed_append():
     assert driver.committed().offset == 1
 
 
-def test_list_groups():
+def test_groups_are_listed_with_type_and_state():
     driver = GroupDriver()
     driver.stable_group(1)
     driver.commit(1, group="simple")

@@ -129,7 +129,7 @@ def test_later_record_wins_not_the_later_marker():
     assert driver.committed().offset == 8
 
 
-def test_two_producers():
+def test_offsets_are_stable_after_both_producers_have_ended():
     driver = GroupDriver()
     txn_commit(driver, 5, producer_id=1)
     txn_commit(driver, 6, producer_id=2)

@@ -110,7 +110,7 @@ def test_group_of_another_protocol_type_loses_nothing_while_it_lives():
     assert expire(driver).committed().offset == 1
 
 
-def test_new_group():
+def test_offsets_of_unsubscribed_topics_expire():
     driver = driver_with_retention()
     driver.consumer_heartbeat("a")
     for topic in ("t", "gone"):
@@ -165,7 +165,7 @@ def test_failed_append_keeps_everything():
     assert expire(driver).committed().offset == 1
 
 
-def test_deleted_topic():
+def test_offsets_of_a_deleted_topic_are_removed():
     driver = driver_with_retention()
     driver.commit(1, topic_partition=("t", 0))
     driver.commit(1, topic_partition=("u", 0))
@@ -182,7 +182,7 @@ def delete(driver, *partitions, group="g"):
     return driver.run(driver.shard.delete_offsets(request, driver.now_ms))
 
 
-def test_offset_delete():
+def test_offsets_of_a_subscribed_topic_are_not_deleted():
     driver = GroupDriver()
     (only,) = driver.stable_group(1)
     driver.commit(1, only, 1, topic_partition=("t", 0))

@@ -42,7 +42,7 @@ def int64(value):
 T, NO_TAGS, NULL = bytes(topic_id("t")), b"\0", b"\0"
 
 
-def test_offset():
+def test_an_offset_has_kafkas_bytes():
     key, value, _ = records.offset_commit("g", "t", 3, CommittedOffset(42, 7, "meta", 1_000))
     assert key == short(1) + text("g") + text("t") + int32(3)
     assert value == short(3) + int64(42) + int32(7) + text("meta") + int64(1_000)
@@ -55,7 +55,7 @@ def test_offset_with_its_own_expiry():
     assert value == short(1) + int64(42) + text("meta") + int64(1_000) + int64(2_000)
 
 
-def test_classic_group():
+def test_a_classic_group_has_kafkas_bytes():
     group = ClassicGroup("g", generation_id=5, protocol_name="range", state_timestamp_ms=9)
     group.add(
         ClassicGroupMember("m", "i", "c", "/h", 60, 30, "consumer", (Protocol("range", b"sub"),))
@@ -93,7 +93,7 @@ def test_consumer_subscription_metadata():
     assert value == short(0) + b"\2" + topic + NO_TAGS
 
 
-def test_consumer_member():
+def test_a_consumer_member_has_kafkas_bytes():
     member = ConsumerGroupMember(
         "m",
         instance_id="i",
@@ -117,7 +117,7 @@ def test_consumer_member_of_the_classic_protocol():
     assert value.endswith(b"\1\0" + bytes([len(classic)]) + classic)
 
 
-def test_consumer_assignments():
+def test_target_and_current_assignment_have_kafkas_bytes():
     partitions = {T: frozenset({2, 1})}
     listed = b"\2" + T + b"\3" + int32(1) + int32(2) + NO_TAGS
     key, value, _ = records.consumer_target_member("g", "m", partitions)
@@ -131,7 +131,7 @@ def test_consumer_assignments():
     assert value == short(0) + int32(5) + int32(4) + b"\1" + listed + b"\1" + NO_TAGS
 
 
-def test_consumer_regex():
+def test_a_resolved_pattern_has_kafkas_bytes():
     key, value, _ = records.consumer_regex("g", "t.*", ResolvedRegex(frozenset({"t"}), 3, 9))
     assert key == short(16) + text("g") + text("t.*")
     assert value == short(0) + b"\2" + compact("t") + int64(3) + int64(9) + NO_TAGS

@@ -41,7 +41,7 @@ def test_leader_is_remembered():
     assert driver.join(follower).reply.leader_id == leader
 
 
-def test_record_formats():
+def test_records_have_the_versions_of_kafka_3_9():
     """Key versions 1 and 2, value version 3: what Kafka 3.9 writes."""
     driver = GroupDriver()
     (only,) = driver.stable_group(1)

@@ -26,6 +26,6 @@ def test_values_reach_the_config():
         ("bidirectional", True, True),
     ],
 )
-def test_migration_policy(policy, up, down):
+def test_the_migration_policy_allows_upgrade_and_downgrade(policy, up, down):
     config = dataclasses.replace(GroupConfig(), migration_policy=policy)
     assert (config.upgrade_allowed, config.downgrade_allowed) == (up, down)

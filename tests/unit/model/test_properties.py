@@ -25,7 +25,7 @@ from barnabas.model.properties import parse_properties, render_properties
         ("a=1\u20282\x0c3", {"a": "1\u20282\x0c3"}),
     ],
 )
-def test_parse(text, expected):
+def test_properties_are_parsed_by_the_rules_of_java(text, expected):
     assert parse_properties(text) == expected
 
 

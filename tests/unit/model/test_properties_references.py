@@ -34,7 +34,7 @@ def resolved(settings: dict[str, str]) -> dict[str, str]:
         ("$PASSWORD ${PASSWORD} $1", "$PASSWORD ${PASSWORD} $1"),
     ],
 )
-def test_values(value: str, expected: str) -> None:
+def test_references_are_replaced_by_their_values(value: str, expected: str) -> None:
     assert resolved({"a": value}) == {"a": expected}
 
 

@@ -127,6 +127,8 @@ def test_small_requests_that_the_socket_does_not_accept_wait_in_order(run):
 
 
 def test_received_bytes_reach_the_protocol(run):
+    """Passes when the protocol has received as many bytes as were sent."""
+
     async def test(transport, protocol, far):
         await asyncio.get_running_loop().sock_sendall(far, bytes(5000))
         while len(protocol.received) < 5000:

@@ -89,7 +89,7 @@ async def test_a_failing_reporter_is_logged_once_and_does_not_stop_others(caplog
     assert len(caplog.records) == 1
 
 
-def test_json_lines(tmp_path):
+def test_each_report_is_one_line_without_empty_metrics(tmp_path):
     file = tmp_path / "metrics.json"
     reporter = JsonReporter()
     reporter.configure({"metrics.json.file": str(file)})

@@ -20,7 +20,7 @@ TOPIC = ResourcePattern(ResourceType.TOPIC, "orders")
 BINDING = AclBinding(TOPIC, ENTRY)
 
 
-def test_labels() -> None:
+def test_labels_are_read_in_every_spelling() -> None:
     assert Operation.DESCRIBE_CONFIGS.label == "DescribeConfigs"
     assert Operation.from_label("DescribeConfigs") is Operation.DESCRIBE_CONFIGS
     assert ResourceType.from_label("transactional-id") is ResourceType.TRANSACTIONAL_ID
@@ -38,7 +38,9 @@ def test_labels() -> None:
         (replace(TOPIC, name="*", pattern=PatternType.PREFIXED), "orders", False),
     ],
 )
-def test_patterns(pattern: ResourcePattern, name: str, covered: bool) -> None:
+def test_a_pattern_covers_the_names_it_describes(
+    pattern: ResourcePattern, name: str, covered: bool
+) -> None:
     assert pattern.covers(name) is covered
 
 
@@ -112,7 +114,7 @@ def test_a_valid_binding_has_no_problem() -> None:
         (AclFilter(permission=Permission.ALLOW, operation=Operation.READ), True),
     ],
 )
-def test_filters(acl_filter: AclFilter, matches: bool) -> None:
+def test_a_filter_matches_the_acls_it_describes(acl_filter: AclFilter, matches: bool) -> None:
     assert acl_filter.matches(BINDING) is matches
 
 

@@ -65,7 +65,9 @@ def may(*rules: AclBinding, who: Principal = ALICE, operation: Operation = READ)
         ([rule("orders"), deny("orders", host="10.0.0.2")], True),
     ],
 )
-def test_decisions(rules: list[AclBinding], allowed: bool) -> None:
+def test_deny_overrides_allow_and_nothing_is_allowed_by_default(
+    rules: list[AclBinding], allowed: bool
+) -> None:
     assert may(*rules) is allowed
 
 
@@ -99,7 +101,7 @@ def test_types_are_apart() -> None:
         ([rule("ord", WRITE, prefixed=True), deny("or", WRITE, prefixed=True)], False),
     ],
 )
-def test_any_resource(rules: list[AclBinding], allowed: bool) -> None:
+def test_any_resource_of_the_type_suffices(rules: list[AclBinding], allowed: bool) -> None:
     authorizer = Authorizer(AclSet(rules), super_users=[ROOT])
     assert authorizer.authorize_any(ALICE, HOST, WRITE, ResourceType.TOPIC) is allowed
     assert authorizer.authorize_any(ROOT, HOST, WRITE, ResourceType.TOPIC)

@@ -21,7 +21,7 @@ def test_quotes_and_blanks(text):
     assert parse_jaas(text).options == {"a": "b c"}
 
 
-def test_unquoted_values():
+def test_a_value_needs_no_quotes():
     assert parse_jaas("m required serviceName=kafka;").options == {"serviceName": "kafka"}
 
 

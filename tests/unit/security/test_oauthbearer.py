@@ -29,7 +29,7 @@ def check(issuer):
     return JwtChecker(RULES, lambda key_id: keys, lambda: SystemClock().now_ms() / 1000)
 
 
-def test_an_exchange(issuer, check):
+def test_a_valid_token_authenticates_its_user(issuer, check):
     client, server = OAuthBearerClient(issuer.token("ann")), OAuthBearerServer(check)
     step = server.step(client.first())
     assert (step.token, step.user) == (b"", "ann")
@@ -100,7 +100,7 @@ def test_a_token_without_a_key_id_fits_the_only_key(issuer, check):
         b"\xff",
     ],
 )
-def test_malformed_messages(message):
+def test_a_malformed_message_is_rejected(message):
     with pytest.raises(AuthenticationError):
         parse_client_message(message)
 

@@ -5,7 +5,7 @@ from barnabas.security.principal import ANONYMOUS, Principal, map_name, parse_ru
 DN = "CN=Duke,OU=ServiceUsers,O=Org,C=US"
 
 
-def test_text() -> None:
+def test_a_principal_is_printed_as_it_is_parsed() -> None:
     assert str(Principal.parse("User:alice")) == "User:alice"
     assert str(ANONYMOUS) == "User:ANONYMOUS"
 
@@ -26,7 +26,7 @@ def test_not_a_principal(text: str) -> None:
         (["RULE:^CN=nobody$/x/", "DEFAULT"], DN),
     ],
 )
-def test_rules(rules: list[str], mapped: str) -> None:
+def test_the_first_matching_rule_maps_the_name(rules: list[str], mapped: str) -> None:
     assert map_name(DN, parse_rules(rules)) == mapped
 
 
@@ -36,6 +36,6 @@ def test_no_rule_fits() -> None:
 
 
 @pytest.mark.parametrize("rule", ["", "RULE:", "RULE:a", "RULE:a/b", "RULE:a/b/X", "default"])
-def test_bad_rules(rule: str) -> None:
+def test_an_invalid_rule_is_rejected(rule: str) -> None:
     with pytest.raises(ValueError, match="not a principal mapping rule"):
         parse_rules([rule])

@@ -121,7 +121,7 @@ def test_a_bucket_fills_again_at_the_limit():
         ({"ip": "localhost"}, False),
     ],
 )
-def test_entities(entity, fits):
+def test_invalid_quota_entities_are_found(entity, fits):
     assert (entity_problem(entity) is None) is fits
 
 
@@ -139,7 +139,7 @@ def test_entities(entity, fits):
         ("no_such_rate", 1.0, False),
     ],
 )
-def test_values(key, value, fits):
+def test_invalid_quota_values_are_found(key, value, fits):
     assert (quota_problem({"user": "a"}, key, value) is None) is fits
 
 

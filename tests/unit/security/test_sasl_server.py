@@ -24,7 +24,7 @@ def authenticated(**config: int) -> SaslServer:
     return server
 
 
-def test_success() -> None:
+def test_a_successful_login_sets_the_principal() -> None:
     server = make()
     assert server.handshake("PLAIN", 1, 0).error is E.NONE
     answer = server.authenticate(ALICE, 5)

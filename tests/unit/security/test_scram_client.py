@@ -28,7 +28,7 @@ def client() -> ScramClient:
         b"",
     ],
 )
-def test_bad_challenges(challenge: bytes) -> None:
+def test_an_invalid_challenge_is_rejected(challenge: bytes) -> None:
     with pytest.raises(AuthenticationError):
         client().step(challenge)
 

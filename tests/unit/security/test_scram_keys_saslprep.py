@@ -21,6 +21,6 @@ def test_examples_of_the_rfc(text: str, normal: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["\u0007", "\u0627\u0031", "a\u0627", "\ue000", "\u0221", "a\nb"])
-def test_forbidden(text: str) -> None:
+def test_forbidden_characters_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"SASLprep|direction"):
         saslprep(text)

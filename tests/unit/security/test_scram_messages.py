@@ -16,7 +16,7 @@ def test_names_round_trip(name: str) -> None:
     assert decode_name(encode_name(name)) == name
 
 
-def test_client_first() -> None:
+def test_the_first_message_of_a_client_is_parsed() -> None:
     message = parse_client_first(b"n,a=me,n=u=2Cser,r=abc,tokenauth=true")
     assert (message.gs2_header, message.authzid, message.user) == ("n,a=me,", "me", "u,ser")
     assert (message.nonce, message.bare) == ("abc", "n=u=2Cser,r=abc,tokenauth=true")
@@ -71,7 +71,7 @@ def test_a_huge_iteration_count_is_read_as_huge() -> None:
     assert parse_server_first(b"r=a,s=QUJD,i=" + b"9" * 4000).iterations > 2**31
 
 
-def test_client_final() -> None:
+def test_the_final_message_of_a_client_is_parsed() -> None:
     message = parse_client_final(b"c=biws,r=abc,x=1,p=QUJD")
     assert (message.channel_binding, message.nonce, message.proof) == (b"n,,", "abc", b"ABC")
     assert message.without_proof == "c=biws,r=abc,x=1"
@@ -86,7 +86,7 @@ def test_bad_client_final(token: bytes) -> None:
         parse_client_final(token)
 
 
-def test_server_final() -> None:
+def test_the_final_message_of_a_server_is_parsed_or_is_an_error() -> None:
     assert parse_server_final(b"v=QUJD") == b"ABC"
     with pytest.raises(AuthenticationError):
         parse_server_final(b"e=invalid-proof")

@@ -25,12 +25,12 @@ def pipeline(**changes):
     return Pipeline(**{**given, **changes})
 
 
-def test_connection_settings():
+def test_connection_settings_get_the_prefix_of_kafka():
     made = pipeline(bootstrap_servers="h:1", kafka={"client.id": "x"})
     assert made.cluster.options() == {"kafka.bootstrap.servers": "h:1", "kafka.client.id": "x"}
 
 
-def test_topics():
+def test_a_source_takes_one_topic_or_several():
     assert Source("a").topics == ("a",)
     assert Source(["a", "b"]).topics == ("a", "b")
 

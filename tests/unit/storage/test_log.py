@@ -343,7 +343,7 @@ def test_truncation_below_the_first_segment_starts_over(log):
     assert (log.log_start_offset, log.log_end_offset, log.high_watermark) == (50, 50, 50)
 
 
-def test_full_truncation(log):
+def test_a_full_truncation_starts_an_empty_log_at_the_offset(log):
     fill(log)
     log.update_high_watermark(20)
     log.truncate_fully_and_start_at(500)

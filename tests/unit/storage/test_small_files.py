@@ -40,7 +40,7 @@ def write(fs: MemoryFileSystem, path: Path, data: bytes) -> None:
     fs.open(path, create=True).pwrite(data, 0)
 
 
-def test_offset_checkpoint(fs):
+def test_an_offset_checkpoint_is_read_as_it_was_written(fs):
     offsets = {TopicPartition("b", 1): 7, TopicPartition("a", 0): 12}
     write_offsets(fs, FILE, offsets)
     assert text(fs, FILE) == "0\n2\na 0 12\nb 1 7\n"
@@ -127,7 +127,7 @@ def test_assigning_an_epoch(fs):
         (6, (-1, -1)),
     ],
 )
-def test_end_offsets(fs, asked, answer):
+def test_an_epoch_ends_where_the_next_one_starts(fs, asked, answer):
     found = epochs(fs, (1, 10), (3, 20), (5, 30))
     assert found.end_offset_for(asked, 99) == answer
 
@@ -136,7 +136,7 @@ def test_end_offset_without_any_epoch(fs):
     assert epochs(fs).end_offset_for(0, 99) == (-1, -1)
 
 
-def test_truncating_epochs(fs):
+def test_a_truncation_removes_epochs_outside_the_log(fs):
     found = epochs(fs, (1, 10), (3, 20), (5, 30))
     found.truncate_from_end(30)
     assert found.entries == [EpochEntry(1, 10), EpochEntry(3, 20)]
@@ -159,7 +159,7 @@ def test_an_older_version_of_the_epochs_does_not_overwrite_a_newer(fs):
     assert [entry.epoch for entry in again.entries] == [1, 2]
 
 
-def test_meta_properties(fs):
+def test_meta_properties_are_read_as_they_were_written(fs):
     assert read_meta_properties(fs, DIR) is None
     write_meta_properties(fs, DIR, MetaProperties(3, "abc"))
     assert "version=0\nbroker.id=3\ncluster.id=abc\n" in text(fs, DIR / "meta.properties")
@@ -179,7 +179,7 @@ def test_meta_properties_of_the_future_are_rejected(fs):
         read_meta_properties(fs, DIR)
 
 
-def test_partition_metadata(fs):
+def test_the_topic_id_is_read_as_it_was_written(fs):
     topic_id = Uuid(bytes(range(16)))
     write_topic_id(fs, DIR, topic_id)
     assert text(fs, DIR / "partition.metadata") == f"version: 0\ntopic_id: {topic_id}"

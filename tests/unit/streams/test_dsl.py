@@ -135,7 +135,7 @@ def test_nodes_that_spark_runs_itself():
     assert not is_native(users.join(cities).node)
 
 
-def test_drawings():
+def test_a_topology_is_drawn_as_a_tree():
     counts = orders.join(users, on="user").group_by("city").count()
     topology = Topology("shop", counts.to("counts"), counts.view("v.db"))
     assert topology.explain() == "\n".join(
@@ -156,7 +156,7 @@ def test_drawings():
     assert "n1 --> n3" in topology.explain("mermaid")
 
 
-def test_error_policies():
+def test_a_step_or_the_topology_sets_the_error_policy():
     """The policy of a step, or of the topology; a mistake raises in the user's line."""
     orders = Stream("orders", "user string")
     skipping = orders.map(str, into="user string", on_error="skip")

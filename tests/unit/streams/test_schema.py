@@ -28,7 +28,7 @@ class Event:
     good: bool = True
 
 
-def test_a_dataclass():
+def test_a_dataclass_becomes_a_schema():
     schema = Schema.of(Event)
     assert schema.record is Event
     assert schema.ddl == (
@@ -55,7 +55,7 @@ def test_ddl_and_pairs():
         (int, "not a dataclass"),
     ],
 )
-def test_invalid_schemas(source, what):
+def test_an_invalid_schema_is_rejected(source, what):
     with pytest.raises(ConfigError, match=what):
         Schema.of(source)
 

@@ -11,7 +11,7 @@ def path(tmp_path):
     return str(tmp_path / "views" / "v.db")
 
 
-def test_a_view(path):
+def test_a_view_applies_each_micro_batch_once(path):
     with ViewFile(path, "t") as view:
         assert view.apply("q", 0, [ViewChange("a", '{"n":1}', 5), ViewChange("b", '{"n":2}', 6)])
         assert view.apply("q", 1, [ViewChange("a", None, 7), ViewChange("c", '{"n":3}', 8)])

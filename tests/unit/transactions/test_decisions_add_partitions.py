@@ -64,7 +64,9 @@ def test_a_decided_transaction_is_closed(state: S) -> None:
     ],
 )
 @pytest.mark.parametrize("state", [S.EMPTY, S.ONGOING, S.PREPARE_COMMIT, S.COMPLETE_ABORT])
-def test_other_producers(state: S, producer: tuple[int, int], error: E) -> None:
+def test_another_producer_cannot_add_partitions(
+    state: S, producer: tuple[int, int], error: E
+) -> None:
     assert add(replace(ONGOING, state=state), request(P0, producer=producer)) == Reject(error)
 
 

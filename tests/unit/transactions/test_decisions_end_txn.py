@@ -126,7 +126,9 @@ def test_an_open_transaction_is_decided(commit: bool, state: S, version: int, ep
         ((10, 6), FENCED),
     ],
 )
-def test_other_producers(state: S, producer: tuple[int, int], expected: Decision) -> None:
+def test_another_producer_cannot_end_the_transaction(
+    state: S, producer: tuple[int, int], expected: Decision
+) -> None:
     assert end(at(state), COMMIT, version=0, producer=producer) == expected
 
 

@@ -30,7 +30,7 @@ def decide(current: Transition, expected: tuple[int, int] = NEW, new_id: int | N
         (900_001, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
     ],
 )
-def test_timeout(timeout_ms: int, error: ErrorCode) -> None:
+def test_the_timeout_must_be_within_the_limit(timeout_ms: int, error: ErrorCode) -> None:
     assert check_init(InitProducerId("tx", timeout_ms), 900_000) is error
 
 
@@ -97,7 +97,7 @@ class TestExhaustedEpochs:
         assert decide(replace(self.LAST, producer_epoch=epoch)) == NeedProducerId()
 
     @pytest.mark.parametrize("expected", [NEW, (10, MAX_EPOCH - 1)])
-    def test_and_used(self, expected: tuple[int, int]) -> None:
+    def test_the_new_producer_id_is_used(self, expected: tuple[int, int]) -> None:
         decision = decide(self.LAST, expected, new_id=77)
         assert isinstance(decision, Change)
         to = decision.to

@@ -26,7 +26,7 @@ def ledger(**guards: bool) -> MarkerTracker:
         (E.CORRUPT_MESSAGE, MarkerResult.RETRY),
     ],
 )
-def test_fates(error: E, result: MarkerResult) -> None:
+def test_the_error_decides_whether_the_marker_is_sent_again(error: E, result: MarkerResult) -> None:
     assert marker_result(error) is result
 
 

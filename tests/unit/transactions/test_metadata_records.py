@@ -28,7 +28,7 @@ ONGOING = Transition(
 )
 
 
-def test_key() -> None:
+def test_a_key_has_kafkas_bytes() -> None:
     assert encode_key("tx") == b"\x00\x00\x00\x02tx"
     assert decode_key(encode_key("tx")) == "tx"
 

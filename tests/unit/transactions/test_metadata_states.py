@@ -33,7 +33,7 @@ def test_every_state_has_a_row() -> None:
         (S.PREPARE_EPOCH_FENCE, set()),
     ],
 )
-def test_moves(state: S, targets: set[S]) -> None:
+def test_each_state_has_its_successors(state: S, targets: set[S]) -> None:
     assert {target for target in S if state.may_become(target)} == targets
 
 

@@ -29,7 +29,9 @@ def test_an_unknown_producer() -> None:
         (5, CLOSED, 2, MarkerAction.FENCED_PRODUCER),
     ],
 )
-def test_epochs(known_epoch: int, open_: bool, version: int, action: MarkerAction) -> None:
+def test_the_epoch_decides_whether_a_marker_is_written(
+    known_epoch: int, open_: bool, version: int, action: MarkerAction
+) -> None:
     assert decide_marker(ProducerView(known_epoch, 7, open_), Marker(4, 7, version)) is action
 
 
@@ -40,7 +42,7 @@ def test_an_older_coordinator(version: int) -> None:
     assert action.error is ErrorCode.TRANSACTION_COORDINATOR_FENCED
 
 
-def test_errors() -> None:
+def test_a_fenced_marker_has_an_error() -> None:
     assert (APPEND.error, SKIP.error) == (ErrorCode.NONE, ErrorCode.NONE)
     assert MarkerAction.FENCED_PRODUCER.error is ErrorCode.INVALID_PRODUCER_EPOCH
 

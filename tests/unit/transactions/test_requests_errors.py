@@ -36,5 +36,7 @@ def test_other_errors_pass() -> None:
         ("Produce", 11, E.NONE, E.NONE),
     ],
 )
-def test_verification_error(api: str, version: int, error: E, expected: E) -> None:
+def test_old_clients_get_an_error_that_they_know(
+    api: str, version: int, error: E, expected: E
+) -> None:
     assert verification_error(api, version, error) is expected

@@ -42,7 +42,7 @@ def test_not_before_their_time() -> None:
     assert expired([holding(replace(OPEN, state=S.EMPTY))], 500, 1499) == []
 
 
-def test_schedule() -> None:
+def test_scans_are_due_at_their_intervals() -> None:
     config = TransactionConfig(abort_scan_interval_ms=10, expiry_scan_interval_ms=25)
     schedule = ScanSchedule(config, 100)
     assert schedule.wake_at_ms == 110

@@ -37,7 +37,9 @@ IDS = [
         (ListTransactions(states=frozenset({"Bogus"})), set()),
     ],
 )
-def test_filters(request_: ListTransactions, names: set[str]) -> None:
+def test_a_list_contains_the_ids_that_match_its_filters(
+    request_: ListTransactions, names: set[str]
+) -> None:
     reply = list_transactions(IDS, request_, now_ms=1000)
     assert reply.error is E.NONE
     assert {listing.transactional_id for listing in reply.transactions} == names
@@ -55,7 +57,7 @@ def test_a_bad_pattern() -> None:
     assert reply.error is E.INVALID_REGULAR_EXPRESSION
 
 
-def test_describe() -> None:
+def test_a_description_has_state_producer_and_partitions() -> None:
     reply = describe_transaction(IDS[0], "open")
     assert (reply.error, reply.state, reply.partitions) == (E.NONE, S.ONGOING, (P0, P1))
     assert (reply.producer_id, reply.producer_epoch, reply.start_ms) == (1, 4, 500)
@@ -69,5 +71,7 @@ def test_describe() -> None:
         (None, "", E.INVALID_REQUEST),
     ],
 )
-def test_describe_unknown(metadata: TransactionMetadata | None, name: str, error: E) -> None:
+def test_a_description_of_an_unknown_id_is_an_error(
+    metadata: TransactionMetadata | None, name: str, error: E
+) -> None:
     assert describe_transaction(metadata, name).error is error

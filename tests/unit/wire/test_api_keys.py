@@ -19,7 +19,7 @@ def test_every_key_has_both_classes():
         assert FLEXIBLE_FROM[key] == request_class(key).FLEXIBLE_FROM
 
 
-def test_unknown_key():
+def test_an_unknown_api_key_is_an_error():
     with pytest.raises(LocalError, match="API key 9999"):
         request_class(9999)
 

@@ -35,7 +35,7 @@ def test_offset_commit_to_the_byte():
     )
 
 
-def test_tombstone():
+def test_a_tombstone_has_a_key_and_no_value():
     key = encode_versioned(GroupMetadataKey("g"), 2)
     assert maybe_decode_offsets_record(key, None) == (GroupMetadataKey("g"), None)
 
@@ -77,7 +77,7 @@ def test_subscription_from_the_future_is_read_as_ours():
 
 
 @pytest.mark.parametrize("raw", [b"", b"\0"])
-def test_no_version(raw):
+def test_a_key_without_a_version_is_an_error(raw):
     with pytest.raises(ProtocolError, match="no version"):
         maybe_decode_offsets_record(raw, None)
 
@@ -99,7 +99,7 @@ def test_classic_member_of_a_new_group():
     assert decode_versioned(ConsumerGroupMemberMetadataValue, raw) == value
 
 
-def test_transaction_log():
+def test_an_old_transaction_record_is_decoded():
     key = TransactionLogKey("tx")
     value = TransactionLogValue(
         producer_id=9,
@@ -118,7 +118,7 @@ def test_transaction_log():
     assert maybe_decode_transaction_record(encode_versioned(key, 0), new) == (key, value)
 
 
-def test_control_record():
+def test_a_control_record_has_kafkas_bytes():
     assert encode_versioned(ControlRecordType(1), 0).hex() == "00000001"
     assert encode_versioned(EndTxnMarker(12), 0).hex() == "00000000000c"
 

@@ -28,14 +28,14 @@ def joined(parts):
         (12345, 7, 1, 0),
     ],
 )
-def test_header_versions(key, version, request_header, response_header):
+def test_the_api_version_decides_the_header_version(key, version, request_header, response_header):
     assert headers.request_header_version(key, version) == request_header
     assert headers.response_header_version(key, version) == response_header
 
 
 @pytest.mark.parametrize("version", [0, 3, 4])
 @pytest.mark.parametrize("client_id", [None, "", "ünïcode"])
-def test_request_frame(version, client_id):
+def test_a_request_is_decoded_as_it_was_encoded(version, client_id):
     message = HeartbeatRequest("group", 4, "member")
     header = headers.RequestHeader(ApiKey.HEARTBEAT, version, 99, client_id)
     frame = joined(headers.encode_request(header, message))
@@ -55,7 +55,7 @@ def test_controlled_shutdown_v0_has_no_client_id():
 
 
 @pytest.mark.parametrize(("version", "tags"), [(3, b""), (4, b"\0")])
-def test_response_frame(version, tags):
+def test_a_response_is_decoded_as_it_was_encoded(version, tags):
     message = HeartbeatResponse(0, 27)
     frame = joined(headers.encode_response(7, message, ApiKey.HEARTBEAT, version))
     assert frame[4:].startswith(b"\0\0\0\7" + tags)

@@ -23,7 +23,7 @@ def encoded(message, version):
     return b"".join(message.encode(version))
 
 
-def test_class_facts():
+def test_a_class_has_its_key_and_versions():
     assert (FetchRequest.API_KEY, FetchRequest.MIN_VERSION) == (1, 4)
     assert (FetchRequest.MAX_VERSION, FetchRequest.FLEXIBLE_FROM) == (18, 12)
 
@@ -43,7 +43,7 @@ def test_equality_and_repr():
         hash(ReplicaState())
 
 
-def test_slots():
+def test_an_unknown_field_cannot_be_set():
     with pytest.raises(AttributeError):
         FetchRequest().no_such_field = 1
 
@@ -65,7 +65,7 @@ def test_tagged_struct_is_none_when_absent():
     assert encoded(FetchRequest(replica_state=ReplicaState()), 15) == encoded(FetchRequest(), 15)
 
 
-def test_nullable_struct():
+def test_a_struct_may_be_null():
     empty = ConsumerGroupHeartbeatResponse()
     assert encoded(empty, 0).endswith(b"\xff\x00")
     topics = [TopicPartitions(Uuid(range(16)), [0, 1])]
@@ -104,7 +104,7 @@ def test_misfits_are_named(message, version, problem):
 
 
 @pytest.mark.parametrize("version", [3, 19, -1])
-def test_unknown_version(version):
+def test_an_unknown_version_is_an_error(version):
     with pytest.raises(LocalError, match=f"no version {version}"):
         FetchRequest().encode(version)
     with pytest.raises(ProtocolError, match=f"no version {version}"):

@@ -20,7 +20,7 @@ from barnabas.wire import primitives
         (0xFFFFFFFF, "ffffffff0f"),
     ],
 )
-def test_uvarint(value, encoded):
+def test_an_unsigned_varint_is_read_as_it_was_written(value, encoded):
     raw = bytes.fromhex(encoded)
     assert primitives.uvarint(value) == raw
     assert primitives.read_uvarint(memoryview(b"x" + raw), 1) == (value, 1 + len(raw))
@@ -37,7 +37,7 @@ def test_uvarint_may_be_longer_than_needed():
     assert primitives.read_uvarint(memoryview(b"\x81\x80\x00"), 0) == (1, 3)
 
 
-def test_longest_string():
+def test_a_string_longer_than_an_int16_is_an_error():
     assert primitives.long_string_length(32768) == b"\x80\x80\x02"
     with pytest.raises(LocalError, match="32768 bytes"):
         primitives.long_string_length(32769)
@@ -65,7 +65,7 @@ def test_bad_tags_are_rejected(section):
 
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 1000])
 @pytest.mark.parametrize("code", ["b", "h", "i", "q"])
-def test_integer_arrays(count, code):
+def test_integer_arrays_are_read_as_they_were_written(count, code):
     values = [value % 120 for value in range(count)]
     raw = memoryview(primitives.int_elements(values, code))
     assert primitives.read_ints(raw, 0, len(raw), count, code, [1 << 20]) == (values, len(raw))
@@ -76,7 +76,7 @@ def test_integer_arrays(count, code):
         assert primitives.read_int32s(raw, 0, len(raw), count, [1 << 20]) == (values, len(raw))
 
 
-def test_string_arrays():
+def test_string_arrays_are_read_as_they_were_written():
     values = ["", "a", "ü" * 100]
     for write, read in (
         (primitives.write_strings, primitives.read_strings),

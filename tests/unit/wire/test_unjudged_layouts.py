@@ -147,5 +147,5 @@ UPDATE_METADATA = um.UpdateMetadataRequest(
         ),
     ],
 )
-def test_layout(message, version, expected):
+def test_a_message_has_kafkas_bytes(message, version, expected):
     assert b"".join(message.encode(version)).hex() == expected.replace(" ", "")

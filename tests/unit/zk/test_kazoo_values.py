@@ -84,7 +84,7 @@ def test_a_rejected_multi_names_the_operation_at_fault():
         (kazoo_errors.OperationTimeoutError(), ConnectionLossError),
     ],
 )
-def test_errors(error, meant):
+def test_errors_of_kazoo_become_those_of_the_tree(error, meant):
     assert type(kazoo_values.tree_error(error, "/a")) is meant
 
 

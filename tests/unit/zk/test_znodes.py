@@ -97,7 +97,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("value", "data"), CASES.values(), ids=CASES)
-def test_both_ways(value, data):
+def test_a_node_is_decoded_as_it_was_encoded(value, data):
     assert value.encode() == data
     assert type(value).decode(data) == value
 
@@ -107,7 +107,7 @@ def test_older_topics_have_no_id():
     assert node == TopicNode(ZERO_UUID, {0: ReplicaAssignment((1,))})
 
 
-def test_older_brokers():
+def test_nodes_of_older_brokers_are_decoded():
     first = BrokerNode.decode(b'{"version":1,"host":"h","port":9092,"jmx_port":1}')
     assert first.endpoints == (Endpoint("PLAINTEXT", "h", 9092),)
     second = BrokerNode.decode(
@@ -133,7 +133,7 @@ def test_data_that_is_not_a_json_object_is_rejected(data):
         decode_json(data)
 
 
-def test_paths():
+def test_paths_are_those_of_kafka():
     assert paths.partition_state(T0) == "/brokers/topics/t/partitions/0/state"
     assert paths.consumer_offset("g", T0) == "/consumers/g/offsets/t/0"
     assert paths.config("clients", "<default>") == "/config/clients/<default>"

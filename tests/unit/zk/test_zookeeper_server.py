@@ -12,7 +12,7 @@ FIRST_EPHEMERAL_PORT = 32_768
 """The operating system gives ports from here on to outgoing connections."""
 
 
-def test_configuration(tmp_path):
+def test_a_single_server_has_no_members(tmp_path):
     text = ServerConfig(tmp_path, tick_ms=200).render(2181)
     lines = set(text.splitlines())
     assert {f"dataDir={tmp_path}", "clientPort=2181", "tickTime=200"} <= lines
@@ -20,7 +20,7 @@ def test_configuration(tmp_path):
     assert "server." not in text
 
 
-def test_ensemble(tmp_path):
+def test_the_members_of_an_ensemble_are_listed(tmp_path):
     members = {1: "127.0.0.1:1:2", 2: "127.0.0.1:3:4"}
     lines = ServerConfig(tmp_path, members=members).render(1).splitlines()
     assert "server.1=127.0.0.1:1:2" in lines

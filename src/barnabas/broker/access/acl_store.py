@@ -51,7 +51,10 @@ Entries = frozenset[AccessEntry]
 
 
 class AclStore:
-    """Owned by the broker's loop; gives the authorizers a new set after every change."""
+    """Reads and changes the ACLs in the metadata tree.
+
+    Owned by the broker's loop. The authorizers get a new set after every change.
+    """
 
     def __init__(self, tree: MetadataTree, authorizers: Sequence[Authorizer], clock: Clock) -> None:
         self._tree = tree

@@ -311,7 +311,10 @@ offsets and transactions, which clients use all the time."""
 
 
 class AuditTopic:
-    """Owned by the broker's loop; `start` it when the broker serves requests."""
+    """Queues audit lines and writes them to `audit.log.topic`.
+
+    Owned by the broker's loop. Call `start` when the broker serves requests.
+    """
 
     def __init__(
         self,

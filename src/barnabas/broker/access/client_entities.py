@@ -45,7 +45,10 @@ Values = dict[str, str]
 
 
 class ClientEntities:
-    """Owned by the broker's loop."""
+    """Reads and changes the settings of users, client ids and addresses.
+
+    Owned by the broker's loop.
+    """
 
     def __init__(self, tree: MetadataTree, on_change: Callable[[], None]) -> None:
         self._tree = tree

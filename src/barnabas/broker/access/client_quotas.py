@@ -128,7 +128,8 @@ Parts = dict[str, str | None]
 
 
 def parts_of(path: str) -> Parts:
-    """
+    """Returns the parts of an entity path; None stands for the default.
+
     >>> parts_of("users/alice/clients/<default>")
     {'user': 'alice', 'client-id': None}
     """
@@ -140,7 +141,8 @@ def parts_of(path: str) -> Parts:
 
 
 def path_of(parts: Mapping[str, str | None]) -> str:
-    """
+    """Returns the entity path of the parts; None stands for the default.
+
     >>> path_of({"client-id": "a b", "user": None})
     'users/<default>/clients/a%20b'
     """

@@ -184,7 +184,10 @@ _logger = logging.getLogger("barnabas.broker")
 
 
 class ListenerSecurity:
-    """One per listener that has TLS or SASL; owned by the broker's loop."""
+    """TLS and SASL of one listener; exists only if the listener has either.
+
+    Owned by the broker's loop.
+    """
 
     def __init__(
         self,
@@ -299,7 +302,8 @@ def _principal_rules(text: str) -> tuple[PrincipalRule, ...]:
 
 
 def split_rules(text: str) -> list[str]:
-    r"""
+    r"""Returns the single rules of `ssl.principal.mapping.rules`.
+
     >>> split_rules("RULE:^CN=(.*?),.*$/$1/L, DEFAULT")
     ['RULE:^CN=(.*?),.*$/$1/L', 'DEFAULT']
     """

@@ -37,7 +37,10 @@ _POLL_S = 0.02
 
 
 class ControllerLink:
-    """Owned by the broker's loop. Methods raise BarnabasError when the outcome is unknown."""
+    """Sends requests of this broker to the active controller.
+
+    Owned by the broker's loop. Methods raise BarnabasError when the outcome is unknown.
+    """
 
     def __init__(
         self,

@@ -40,7 +40,10 @@ class EndOfTransaction(NamedTuple):
 
 
 class MarkerWriter:
-    """Owned by the broker's loop; one callback decides and writes the marker of a partition."""
+    """Writes transaction markers to the partitions that this broker leads.
+
+    Owned by the broker's loop; one callback decides and writes the marker of a partition.
+    """
 
     def __init__(
         self,

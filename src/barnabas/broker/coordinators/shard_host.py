@@ -154,7 +154,7 @@ async def replay_log(source: ReplaySource, target: ReplayTarget, buffer_bytes: i
     while offset < end_offset:
         read = source.log.read(offset, size, max_offset=end_offset, min_one_batch=True)
         if read.slice is None:
-            break  # nothing but a gap left by compaction up to the end
+            break  # compaction has removed all records up to the end
         data = read.slice.read()
         read.slice.release()
         await replay.take(data)

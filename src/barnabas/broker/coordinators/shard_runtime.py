@@ -66,7 +66,9 @@ class _RunningTimer:
 
 
 class Timers(Generic[KeyT]):
-    """At most one timer per key; owned by the broker's loop.
+    """The timers of one coordinator shard, at most one per key.
+
+    Owned by the broker's loop.
 
     Setting a running timer to a later time, as every heartbeat does with its member's session,
     only stores the new deadline: when the loop's timer fires early, it is set for the rest.

@@ -90,16 +90,16 @@ def _add(admin: "Admin", arguments: argparse.Namespace) -> int:
         raise ConfigError(
             "You must specify one of: --allow-principal, --deny-principal when trying to add ACLs."
         )
-    rules = list(_rules(arguments))
-    if not rules:
+    wanted = list(_bindings(arguments))
+    if not wanted:
         raise ConfigError(NO_RESOURCE)
-    for rule in rules:
-        problem = rule.problem() or rule.idle_problem()
+    for binding in wanted:
+        problem = binding.problem() or binding.idle_problem()
         if problem is not None:
             raise ConfigError(problem)
-    for resource, bindings in _by_resource(rules):
+    for resource, bindings in _by_resource(wanted):
         say(f"Adding ACLs for resource `{_shown(resource)}`: \n {_entries(bindings)}\n")
-    admin.create_acls(rules).check()
+    admin.create_acls(wanted).check()
     return DONE
 
 
@@ -108,17 +108,17 @@ def _remove(admin: "Admin", arguments: argparse.Namespace) -> int:
     resources = [resource for resource, _ in _resources(arguments)]
     if not resources:
         raise ConfigError(NO_RESOURCE)
-    rules = list(_rules(arguments))
-    if not rules:
+    wanted = list(_bindings(arguments))
+    if not wanted:
         for resource in resources:
             _confirm(arguments, f"delete all ACLs for resource filter `{_shown(resource)}`")
         filters = [AclFilter(item.type, item.name, item.pattern) for item in resources]
         admin.delete_acls(filters).check()
         return DONE
-    for resource, bindings in _by_resource(rules):
+    for resource, bindings in _by_resource(wanted):
         where = f"from resource filter `{_shown(resource)}`"
         _confirm(arguments, f"remove ACLs: \n {_entries(bindings)}\n {where}")
-    admin.delete_acls([_exact(rule) for rule in rules]).check()
+    admin.delete_acls([_exact(binding) for binding in wanted]).check()
     return DONE
 
 
@@ -134,7 +134,7 @@ def _confirm(arguments: argparse.Namespace, what: str) -> None:
         raise LocalError("nothing was removed")
 
 
-def _rules(arguments: argparse.Namespace) -> Iterable["AclBinding"]:
+def _bindings(arguments: argparse.Namespace) -> Iterable["AclBinding"]:
     for resource, default in _resources(arguments):
         operations = [_labelled(Operation, name) for name in arguments.operation]
         operations = default or operations or [Operation.ALL]

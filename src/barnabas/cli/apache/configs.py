@@ -57,7 +57,8 @@ _ITERATIONS = 4096
 
 
 def completed(kind: str, name: str | None) -> str:
-    """
+    """Returns the line that Apache's tool prints after a change.
+
     >>> completed("topics", "orders")
     'Completed updating config for topic orders.'
     >>> completed("brokers", "")

@@ -58,7 +58,7 @@ def width(values: Iterable[object], least: int = NARROW) -> int:
 
 
 def print_offsets(lags: Sequence[GroupPartitionLag], *, verbose: bool = False) -> None:
-    """GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID."""
+    """Prints the table of offsets and lag, with the columns of Apache's tool."""
     rows = [_offset_cells(lag, verbose) for lag in lags]
     heads = [*("GROUP", "TOPIC", "PARTITION"), *(["LEADER-EPOCH"] if verbose else [])]
     heads += ["CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"]

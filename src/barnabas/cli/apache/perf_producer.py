@@ -35,7 +35,7 @@ _POOL = 64
 
 
 class ToolMetric(NamedTuple):
-    """One metric."""
+    """One metric of the tool, with its value."""
 
     group: str
     name: str

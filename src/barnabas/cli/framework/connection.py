@@ -133,7 +133,7 @@ def config_path(variables: Mapping[str, str]) -> Path:
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """Return the settings in a Java properties file, with `${env:NAME}` and the like replaced;
+    """Returns the settings in a Java properties file, with `${env:NAME}` and the like replaced;
     ConfigError names the file.
     """
     text = _text(path)

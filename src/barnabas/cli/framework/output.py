@@ -319,7 +319,8 @@ class ProgressBar(ClosesOnExit):
 
 
 def duration_text(seconds: float) -> str:
-    """
+    """Returns hours, minutes and seconds.
+
     >>> duration_text(3725), duration_text(9)
     ('1:02:05', '0:09')
     """

@@ -87,7 +87,8 @@ class Latencies:
         return child
 
     def percentile(self, share: float) -> float:
-        """
+        """Returns the value below which this share of the values lies.
+
         >>> latencies = Latencies(); latencies.values_ms.extend([1.0, 2.0, 3.0, 4.0])
         >>> latencies.percentile(0.5), latencies.percentile(0.99)
         (3.0, 4.0)

@@ -6,7 +6,7 @@ A dump is NDJSON with the topic itself in the first line:
     {"topic": "orders", "partition": 0, "offset": 0, …}
 
 A dump is lossless: null differs from empty, binary data is base64, headers keep their order.
-Restore writes the records to their partitions with their timestamps; offsets are assigned anew.
+Restore writes the records to their partitions with their timestamps; offsets are assigned again.
 `-` is the standard stream; files with a name ending in .gz are compressed.
 
 A copy keeps partitions, timestamps, keys, headers and nulls. A missing target topic is created like

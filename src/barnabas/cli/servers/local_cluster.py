@@ -83,7 +83,7 @@ class LocalCluster(ClosesOnExit):
         self._stack.close()
 
     def stop_brokers(self) -> None:
-        """Stop one broker after the other, each with a controlled shutdown."""
+        """Stops one broker after the other, each with a controlled shutdown."""
         for broker in self.brokers:
             if broker.running:
                 broker.terminate()

@@ -76,7 +76,7 @@ class Shell:
         }
 
     async def run(self, words: Sequence[str]) -> list[str]:
-        """Run one command.
+        """Runs one command.
 
         Raises:
             ConfigError: The command or its arguments are wrong.

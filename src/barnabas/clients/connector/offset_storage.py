@@ -54,7 +54,7 @@ class OffsetStorage(Protocol):
 
 
 class ZooKeeperOffsets:
-    """/consumers/G/offsets/T/P, plain decimal text. Metadata is not stored."""
+    """The nodes /consumers/G/offsets/T/P, plain decimal text. Metadata is not stored."""
 
     def __init__(self, registry: GroupRegistry) -> None:
         self._registry = registry

@@ -287,7 +287,7 @@ class Rebalancer:
             )
 
     async def _pause(self, error: BarnabasError) -> None:
-        """Waits until the conflicting owner is gone, something changes, or the back-off ends."""
+        """Waits until the other owner releases it, a watch fires, or the back-off ends."""
         backoff_s = self._settings.rebalance_backoff_s
         # Changes of a group come in bursts (every member releases and claims). A short pause lets
         # several of them cause one attempt.

@@ -141,7 +141,7 @@ class GroupRegistry:
         self._registered = True
 
     async def write(self, ops: Sequence[Op]) -> None:
-        """Runs all operations or none; raises SessionLostError if the registration is gone."""
+        """Runs all operations or none; raises SessionLostError if this member is not registered."""
         # The check is part of the transaction. Without it, a consumer whose session expired could
         # claim partitions with the new session while the group no longer counts it as a member.
         guard = CheckOp(paths.consumer_id(self.group, self.consumer), ANY_VERSION)

@@ -62,7 +62,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 class TopicCount(Protocol):
-    """A subscription."""
+    """The subscription of a member, as its node stores it."""
 
     def node(self, now_ms: int) -> ConsumerNode:
         """Returns the registration node of the consumer."""

@@ -36,7 +36,10 @@ WARN_AFTER_S = 2.0
 
 
 class BlockingRouter:
-    """Owned by one thread at a time."""
+    """Finds leaders and coordinators, and retries requests, without an event loop.
+
+    Owned by one thread at a time.
+    """
 
     def __init__(self, options: ClientOptions) -> None:
         self.metadata = ClusterMetadata()

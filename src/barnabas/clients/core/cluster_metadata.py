@@ -1,7 +1,7 @@
 """The metadata of the cluster as a client knows it. No IO.
 
 A partition's leader epoch never decreases: the response of a broker that lags does not replace
-newer metadata (KAFKA-7747). A different topic id means that the topic was created anew, so the
+newer metadata (KAFKA-7747). A different topic id means that the topic was created again, so the
 metadata of the old topic is dropped (KAFKA-12257).
 """
 
@@ -77,6 +77,7 @@ class PartitionMetadata:
 
     @property
     def topic_partition(self) -> TopicPartition:
+        """The partition by topic name."""
         return TopicPartition(self.topic, self.partition)
 
 

@@ -212,7 +212,10 @@ def not_interruptible(client: Interruptible) -> None:
 
 
 class Shutdown:
-    """`requested` is True after SIGTERM; any thread may read it."""
+    """Whether the program was asked to end.
+
+    `requested` is True after SIGTERM; any thread may read it.
+    """
 
     def __init__(self) -> None:
         self.requested = False

@@ -31,7 +31,10 @@ from barnabas.wire.messages.metadata import (
 
 
 class AnyBroker:
-    """Owned by a `KafkaClient`, on its event loop."""
+    """Connects to any broker that responds, for requests that every broker serves.
+
+    Owned by a `KafkaClient`, on its event loop.
+    """
 
     def __init__(
         self, options: ClientOptions, pool: ConnectionPool, metadata: ClusterMetadata
@@ -105,7 +108,9 @@ def _no_broker(causes: list[BarnabasError]) -> UnavailableError:
 
 
 class MetadataKeeper:
-    """Owned by a `KafkaClient`, on its event loop.
+    """Refreshes the metadata of the topics that a client uses.
+
+    Owned by a `KafkaClient`, on its event loop.
 
     `interests` are the topics whose metadata a refresh fetches; None means all of them.
     """

@@ -22,7 +22,10 @@ IDLE_CHECKS = 8
 
 
 class ConnectionPool:
-    """Owned by one event loop. After a failure it does not retry an address before a back-off."""
+    """The connections of a client, one per broker and purpose.
+
+    Owned by one event loop. After a failure it does not retry an address before a back-off.
+    """
 
     def __init__(self, options: ClientOptions, meters: NetworkMeters | None = None) -> None:
         self._options = options

@@ -108,6 +108,13 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
 
     Its calls are those of the blocking consumer; those that wait are coroutines. A listener's
     methods may be coroutines. One task polls at a time.
+
+    Args:
+        config: configuration keys in Kafka's spelling.
+        **options: the same keys with underscores (`group_id="g"`).
+
+    Raises:
+        ConfigError: a key is unknown or a value is invalid.
     """
 
     _SUBSCRIBE = "await subscribe()"

@@ -63,7 +63,9 @@ async def _joined(joining: Callable[[], bool], deadline_s: float) -> bool:
 
 
 class Commits:
-    """Owned by the client's event loop.
+    """Commits offsets in order, and retries the commits that no later one repeats.
+
+    Owned by the client's event loop.
 
     Args:
         offsets: sends the requests.

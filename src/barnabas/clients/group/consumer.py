@@ -235,6 +235,8 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
 
         Raises:
             LocalError: an option is invalid, or commits are automatic.
+
+        >>> consumer.process(handle, concurrency=8, ordering="key")  # doctest: +SKIP
         """
         with self._one_thread:
             self._check_reads()

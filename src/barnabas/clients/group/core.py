@@ -60,7 +60,10 @@ POLLS_PER_SLICE = 4
 
 
 class ConsumerCore:
-    """Created on the event loop that owns it. Any thread may call `notify`."""
+    """The components of a consumer that run on the client's loop.
+
+    Created on the event loop that owns it. Any thread may call `notify`.
+    """
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ class DeadLetterProducer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FailurePolicy:
-    """`on_error` with its settings. Thread-safe."""
+    """The reaction to a failed record: `on_error` with its settings. Thread-safe."""
 
     on_error: str
     retries: int

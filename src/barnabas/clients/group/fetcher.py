@@ -147,7 +147,7 @@ class Fetcher:
         self._work = Background(self._backoff_ms / 1000, self._woken.set)
 
     async def run(self) -> None:
-        """Fetch until cancelled."""
+        """Fetches until cancelled."""
         await run_steps(self._step, self._woken, self._clock)
 
     def wake(self) -> None:

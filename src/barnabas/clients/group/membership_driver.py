@@ -71,7 +71,9 @@ class PollClock:
 
 
 class MembershipDriver:
-    """Owned by the client's event loop. `steps` has at most one step for the polling thread.
+    """Sends the requests of a group member and passes steps to the polling thread.
+
+    Owned by the client's event loop. `steps` has at most one step for the polling thread.
 
     The loop may withdraw a step; `popleft` is atomic, so only one side gets it.
     """

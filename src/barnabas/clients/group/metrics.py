@@ -159,7 +159,7 @@ class CoordinatorMeters:
             self._heartbeat_ms = now_ms
 
     def rebalance(self, *, in_progress: bool, now_ms: int) -> None:
-        """Records whether a rebalance is under way; the end of one counts it."""
+        """Records whether a rebalance is in progress; the end of one counts it."""
         since_ms = self._rebalancing_since_ms
         if in_progress and since_ms is None:
             self._rebalancing_since_ms = now_ms

@@ -49,7 +49,9 @@ COORDINATOR_MOVED = frozenset(
 
 
 class Offsets:
-    """Owned by the client's event loop.
+    """Reads offsets from brokers and commits offsets.
+
+    Owned by the client's event loop.
 
     `member` returns the identity of this consumer in its group; `committer` returns the one for a
     commit, and raises if this consumer must not commit. `on_rebalance` is called when the

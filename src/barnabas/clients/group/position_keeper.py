@@ -46,7 +46,10 @@ Stamped = dict[TopicPartition, tuple[AssignedPartition, int]]
 
 
 class PositionKeeper:
-    """Owned by the client's event loop; calls `on_position` when a partition may be fetched."""
+    """Determines and validates the position of every assigned partition.
+
+    Owned by the client's event loop; calls `on_position` when a partition may be fetched.
+    """
 
     def __init__(
         self,

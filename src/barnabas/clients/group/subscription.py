@@ -241,7 +241,10 @@ class SubscriptionKind(enum.Enum):
 
 
 class SubscriptionState:
-    """See the module; `generation` counts the changes of the subscription."""
+    """Topics, assignment and positions of a consumer.
+
+    `generation` counts the changes of the subscription.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

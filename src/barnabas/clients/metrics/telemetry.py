@@ -82,7 +82,10 @@ class PushSubscription:
 
 
 class TelemetryPush:
-    """Owned by the client's event loop. `connected` starts it."""
+    """Pushes the metrics of one client to brokers that request them.
+
+    Owned by the client's event loop. `connected` starts it.
+    """
 
     def __init__(self, connections: Connections, metrics: ClientMetrics) -> None:
         self._connections = connections

@@ -90,7 +90,7 @@ class BufferMemory:
         self._serve()
 
     def withdraw(self, granted: Callable[[], None]) -> bool:
-        """Stops waiting; returns False if the bytes are reserved already: release them."""
+        """Stops waiting; returns False if the bytes are reserved, which the caller must release."""
         with self._lock:
             before = len(self._waiting)
             self._waiting = deque(entry for entry in self._waiting if entry[1] is not granted)
@@ -115,7 +115,9 @@ class BufferMemory:
 
 
 class Accumulator:
-    """Shared by sending threads and the sender's loop; `lock` guards the queues.
+    """Open and ready batches of a producer, in one queue per partition.
+
+    Shared by sending threads and the sender's loop; `lock` guards the queues.
 
     Appends to open batches do not take `lock`: the `TopicAppender` excludes them during `close`,
     which the loop calls before it builds a batch.

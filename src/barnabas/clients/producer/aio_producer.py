@@ -45,6 +45,13 @@ class Producer(DirectSender, AsyncClosesOnExit):
 
     `await send()` returns when the record is in a batch; it waits up to max.block.ms for metadata
     and buffer memory. The future that it returns has the record's metadata or error as its result.
+
+    Args:
+        config: Settings by their Kafka names, such as `{"bootstrap.servers": "localhost:9092"}`.
+        options: Settings as keywords, such as `linger_ms=5`.
+
+    Raises:
+        ConfigError: A setting is unknown or invalid; the message names it.
     """
 
     def __init__(

@@ -42,7 +42,9 @@ CLOSE_SECONDS = 30.0
 
 
 class ProducerCore:
-    """Created on the event loop that owns it: the caller's own, or that of a loop thread.
+    """The components of a producer that run on the client's loop.
+
+    Created on the event loop that owns it: the caller's own, or that of a loop thread.
 
     `wake`, `wait` and the accumulator may be used from any thread. `thread` is the loop thread of
     a blocking producer; without one the caller's loop is the producer's, and nothing may block.

@@ -206,6 +206,10 @@ class Producer(BlockingSender, ClosesOnExit):
         Args:
             offsets: The offset of the next record to read, for each partition.
             group: `consumer.group_metadata()` of the consumer.
+
+        >>> producer.send_offsets_to_transaction(  # doctest: +SKIP
+        ...     {TopicPartition("orders", 0): record.offset + 1}, consumer.group_metadata()
+        ... )
         """
         positions = {
             topic_partition: OffsetAndMetadata(value) if isinstance(value, int) else value

@@ -72,7 +72,10 @@ class SlowNodes:
 
 
 class Sender:
-    """Owned by the client's event loop; `wake` may be called from any thread."""
+    """Sends ready batches to partition leaders and applies the responses.
+
+    Owned by the client's event loop; `wake` may be called from any thread.
+    """
 
     def __init__(
         self,

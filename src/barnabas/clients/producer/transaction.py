@@ -57,7 +57,7 @@ class ProducerTransactionState(enum.Enum):
 
 
 class Transaction:
-    """Owned by the client's loop."""
+    """The transaction state of a producer. Owned by the client's loop."""
 
     def __init__(
         self, settings: ProducerSettings, client: KafkaClient, identity: ProducerIdentity

@@ -14,7 +14,9 @@ from urllib.parse import urlencode
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """`cli` has the arguments of `barnabas`, without the connection; `python` uses `admin`.
+    """One change as a request, a command line and Python text.
+
+    `cli` has the arguments of `barnabas`, without the connection; `python` uses `admin`.
 
     `imports` names what the Python text needs from the package besides the client. `python_client`
     is the class of the client, with its module if that is not `barnabas`, and `client_name` its
@@ -47,7 +49,7 @@ class Action:
         return f"echo {shlex.quote(self.cli_input)} | {command}"
 
     def python_text(self, bootstrap: str) -> str:
-        """Returns a program."""
+        """Returns the change as a Python program."""
         settings = repr({"bootstrap.servers": bootstrap})
         module, _, name = f"barnabas.{self.python_client}".rpartition(".")
         lines = [f"from {module} import {name}"]

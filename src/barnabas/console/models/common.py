@@ -39,7 +39,7 @@ class ListPage(Model, Generic[T]):
 
 
 class ListQuery(Model):
-    """The part of a list that a caller wants."""
+    """The part of a list that a request selects."""
 
     search: str = Field("", max_length=300, description="text that the name must contain")
     sort: str = Field("", max_length=60, description="the field to sort by")
@@ -76,7 +76,10 @@ class LoginBody(Model):
 
 
 class SessionBody(Model):
-    """`user` is None without a login. `csrf_token` belongs into the header X-CSRF-Token."""
+    """The user of the session.
+
+    `user` is None without a login. `csrf_token` belongs into the header X-CSRF-Token.
+    """
 
     user: str | None
     role: Literal["read", "operate", "admin"] | None

@@ -123,7 +123,10 @@ class LetterGroup(Model):
 
 
 class LetterGroups(Model):
-    """`complete` is False if older letters were not read."""
+    """Dead letters, grouped by source topic and reason.
+
+    `complete` is False if older letters were not read.
+    """
 
     groups: list[LetterGroup]
     scanned: int

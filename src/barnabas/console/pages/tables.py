@@ -72,7 +72,10 @@ _EDIT_CELL = (
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """`link` is the path of a page; the encoded value of the cell is appended to it."""
+    """A column of a table.
+
+    `link` is the path of a page; the encoded value of the cell is appended to it.
+    """
 
     name: str
     label: str

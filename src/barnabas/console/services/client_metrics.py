@@ -33,7 +33,8 @@ class ClientMetricsService:
 
 
 def _metrics_url(text: str) -> str:
-    """
+    """Returns the URL of /metrics from an address or a URL.
+
     >>> _metrics_url("localhost:9404"), _metrics_url("https://b1:9404/metrics")
     ('http://localhost:9404/metrics', 'https://b1:9404/metrics')
     """

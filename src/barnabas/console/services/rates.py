@@ -41,7 +41,10 @@ _FIRST_FETCH_BYTES = 16 * 1024
 
 @dataclass(frozen=True, slots=True)
 class TopicRate:
-    """`groups` is the number of groups with committed offsets in the topic."""
+    """Rate, groups and lag of a topic.
+
+    `groups` is the number of groups with committed offsets in the topic.
+    """
 
     records_per_second: float
     groups: int

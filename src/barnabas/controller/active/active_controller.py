@@ -44,7 +44,7 @@ class ActiveController:
         epoch_state.listen_to_replies(self._on_reply)
 
     async def begin(self) -> None:
-        """Load the cluster state from the tree and start; also used to reload within an epoch."""
+        """Loads the cluster state from the tree and starts; also used to reload within an epoch."""
         epoch_state = self._epoch_state
         await self.brokers.load()
         await self.topics.load()
@@ -64,7 +64,7 @@ class ActiveController:
         await self._resume_pending_requests()
 
     async def _remove_dead_isr_members(self) -> None:
-        """Remove replicas on dead brokers from the ISRs, as `BrokerChanges` does for later deaths.
+        """Removes replicas on dead brokers from the ISRs, as `BrokerChanges` does for later deaths.
 
         A broker that died together with the previous controller, or was that controller, causes
         no event in this epoch. Its partitions' leaders are not informed of its death either.
@@ -80,7 +80,7 @@ class ActiveController:
         self._epoch_state.flush()
 
     async def _resume_pending_requests(self) -> None:
-        """Process requests stored in the tree; each call also sets the watch for the next one."""
+        """Processes requests stored in the tree; each call also sets the watch for the next one."""
         await self.isr.on_notifications()
         await self.log_dirs.on_notifications()
         await self.reassignments.resume()

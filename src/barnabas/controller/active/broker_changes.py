@@ -37,7 +37,7 @@ class BrokerChanges:
         self._deletion = deletion
 
     async def load(self) -> None:
-        """Load all live brokers into the context at the start of an epoch."""
+        """Loads all live brokers into the context at the start of an epoch."""
         self._admit(await self._read_all())
 
     async def on_children_changed(self) -> None:
@@ -56,7 +56,7 @@ class BrokerChanges:
         await self._on_arrivals(added)
 
     async def on_broker_changed(self, broker_id: BrokerId) -> None:
-        """Update the addresses of a broker whose registration has new data."""
+        """Updates the addresses of a broker whose registration has new data."""
         context = self._epoch_state.context
         broker = await self._read(broker_id)
         known = context.brokers.get(broker_id)
@@ -81,7 +81,7 @@ class BrokerChanges:
         await self._deletion.resume(waiting & context.blocked_deletions)
 
     async def replicas_came_online(self, replicas: Collection[Replica]) -> None:
-        """Send replicas their roles, then elect leaders where a candidate exists now."""
+        """Sends replicas their roles, then elects leaders where a candidate exists now."""
         context, batch = self._epoch_state.context, self._epoch_state.batch
         async for topic_partition, broker_id in in_slices(replicas):
             if context.is_being_deleted(topic_partition):
@@ -110,7 +110,7 @@ class BrokerChanges:
         await self.replicas_went_offline(lost)
 
     async def replicas_went_offline(self, lost: Collection[Replica]) -> None:
-        """Elect new leaders where lost replicas led; remove lost replicas from the other ISRs."""
+        """Elects new leaders where lost replicas led; removes lost replicas from the other ISRs."""
         context = self._epoch_state.context
         leaderless: list[TopicPartition] = []
         async for topic_partition in in_slices({topic_partition for topic_partition, _ in lost}):
@@ -169,7 +169,7 @@ class ControlledShutdown:
         self._leaderships = leaderships
 
     async def shut_down(self, broker_id: BrokerId, broker_epoch: int) -> list[TopicPartition]:
-        """Move leaderships to other replicas; returns the partitions that the broker still leads.
+        """Moves leaderships to other replicas; returns the partitions that the broker still leads.
 
         Partitions with a single replica stay where they are and do not count.
         """
@@ -241,7 +241,7 @@ class LogDirFailures:
     def on_replies(
         self, broker_id: BrokerId, command: LeaderAndIsrCommand, reply: ControlReply
     ) -> None:
-        """Find failed and recovered replicas in a LeaderAndIsr response."""
+        """Finds failed and recovered replicas in a LeaderAndIsr response."""
         # The broker rejected the whole command, so the response says nothing about its replicas.
         if reply.error is not ErrorCode.NONE:
             return

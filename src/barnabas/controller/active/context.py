@@ -116,7 +116,7 @@ class ControllerContext:
                 yield topic_partition, broker_id
 
     def retry_failed_replica(self, replica: Replica) -> None:
-        """Mark a replica as online again after it declined leadership or its disk failed."""
+        """Marks a replica as online again after it declined leadership or its disk failed."""
         if replica in self.failed_replicas:
             self.failed_replicas.remove(replica)
             self.move_replica(replica, ReplicaStatus.ONLINE)
@@ -151,7 +151,7 @@ class ControllerContext:
         self._partition_status[topic_partition] = status
 
     def start_partition(self, topic_partition: TopicPartition, status: PartitionStatus) -> None:
-        """Set the initial status of a partition at the start of an epoch."""
+        """Sets the initial status of a partition at the start of an epoch."""
         self._partition_status[topic_partition] = status
 
     def replica_status(self, replica: Replica) -> ReplicaStatus:
@@ -165,7 +165,7 @@ class ControllerContext:
         self._replica_status[replica] = status
 
     def forget_replica(self, replica: Replica) -> None:
-        """Remove a replica that is no longer assigned."""
+        """Removes a replica that is no longer assigned."""
         self._replica_status.pop(replica, None)
         self.failed_replicas.discard(replica)
 

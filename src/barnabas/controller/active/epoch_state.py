@@ -40,7 +40,7 @@ class ControllerConfig:
 
     @classmethod
     def from_values(cls, values: ConfigValues) -> Self:
-        """Build from a parsed broker configuration; missing keys keep their defaults."""
+        """Builds from a parsed broker configuration; missing keys keep their defaults."""
         default = cls()
         return cls(
             values.get("auto.leader.rebalance.enable", default.auto_leader_rebalance_enable),
@@ -78,7 +78,7 @@ class CommandBatch:
     def leader_and_isr(
         self, brokers: Iterable[BrokerId], topic_partition: TopicPartition, *, is_new: bool = False
     ) -> None:
-        """Send a partition's roles to `brokers` and its new metadata to all brokers."""
+        """Sends a partition's roles to `brokers` and its new metadata to all brokers."""
         state = self._context.partition_state(topic_partition, is_new=is_new)
         for broker_id in brokers:
             self._leader_and_isr.setdefault(broker_id, {})[topic_partition] = state
@@ -87,7 +87,7 @@ class CommandBatch:
     def update_metadata(
         self, partitions: Iterable[TopicPartition], brokers: Iterable[BrokerId] | None = None
     ) -> None:
-        """Send partition metadata and the live brokers to `brokers` (default: all brokers)."""
+        """Sends partition metadata and the live brokers to `brokers` (default: all brokers)."""
         states = {
             topic_partition: self._context.partition_state(topic_partition)
             for topic_partition in partitions
@@ -96,7 +96,7 @@ class CommandBatch:
             self._metadata.setdefault(broker_id, {}).update(states)
 
     async def full_metadata(self, brokers: Iterable[BrokerId]) -> None:
-        """Send the complete metadata; receivers drop every partition that it does not contain."""
+        """Sends the complete metadata; receivers drop every partition that it does not contain."""
         receivers = list(brokers)
         self.update_metadata([], receivers)
         async for topic_partition in in_slices(list(self._context.partitions())):
@@ -175,7 +175,7 @@ class EventSink(Protocol):
     """Accepts work for the controller's event loop from watches and replies."""
 
     def put(self, key: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Queue `run` unless work with the same key is already queued."""
+        """Queues `run` unless work with the same key is already queued."""
         ...
 
 
@@ -189,7 +189,10 @@ class ControllerEpoch:
 
 
 class ControllerEpochState:
-    """Owned by the controller's event loop; valid until `end` is called."""
+    """Settings, state and services of one controller epoch.
+
+    Owned by the controller's event loop; valid until `end` is called.
+    """
 
     def __init__(
         self,
@@ -217,7 +220,7 @@ class ControllerEpochState:
         self.batch = CommandBatch(self.context, controller_epoch.broker_id)
 
     def start_over(self) -> None:
-        """Reset the context so that it can be reloaded after a write with an unknown outcome."""
+        """Resets the context so that it can be reloaded after a write with an unknown outcome."""
         self.outbox.close()
         self.outbox = self._new_outbox()
         self.context = ControllerContext(self.controller_epoch.epoch)
@@ -231,7 +234,7 @@ class ControllerEpochState:
         self._reply_listener = listener
 
     def submit(self, key: str, run: Callable[[], Awaitable[None]]) -> None:
-        """Queue work of this epoch; the work is dropped if the epoch has ended before it runs."""
+        """Queues work of this epoch; the work is dropped if the epoch has ended before it runs."""
 
         async def unless_ended() -> None:
             if not self._ended:
@@ -264,7 +267,7 @@ class ControllerEpochState:
             return None
 
     def flush(self) -> None:
-        """Send the collected commands."""
+        """Sends the collected commands."""
         commands = self.batch.build()
         self.batch = CommandBatch(self.context, self.controller_epoch.broker_id)
         for broker_id, for_broker in commands.items():

@@ -52,7 +52,7 @@ class FencedTree:
         self._fence = CheckOp(paths.CONTROLLER_EPOCH, epoch_version)
 
     async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
-        """Apply all operations or none; indexes in MultiError do not count the fence."""
+        """Applies all operations or none; indexes in MultiError do not count the fence."""
         try:
             return (await self._tree.multi([self._fence, *ops]))[1:]
         except MultiError as error:
@@ -64,7 +64,7 @@ class FencedTree:
     async def write_each(
         self, writes: Mapping[_Key, Sequence[Op]]
     ) -> dict[_Key, list[OpResult] | TreeError]:
-        """Apply many small atomic writes in few multis; a failed write does not affect the others.
+        """Applies many small atomic writes in few multis; a failed write affects no other.
 
         Writes are combined. If one of them fails, it is removed and the others are sent again.
         """
@@ -85,7 +85,7 @@ class FencedTree:
         return outcome
 
     async def delete_all(self, ops: Sequence[Op]) -> None:
-        """Apply a long list of operations in several multis; skip nodes that are already gone."""
+        """Applies many operations in several multis; skips nodes that are already deleted."""
         outcome = await self.write_each({index: [op] for index, op in enumerate(ops)})
         for result in outcome.values():
             if isinstance(result, TreeError) and not isinstance(result, NodeError):
@@ -169,7 +169,7 @@ class PartitionStates:
         return found
 
     async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
-        """Create state nodes and their parents; existing states are returned as conflicts."""
+        """Creates state nodes and their parents; existing states are returned as conflicts."""
         writes: dict[Hashable, Sequence[Op]] = {}
         async for topic_partition, state in in_slices(states.items()):
             writes.setdefault(
@@ -203,7 +203,7 @@ class PartitionStates:
         return ConditionalWrites(done, conflicts)
 
     async def update(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> ConditionalWrites:
-        """Update states whose version is unchanged; returns them with their new version."""
+        """Updates states whose version is unchanged; returns them with their new version."""
         writes: dict[TopicPartition, Sequence[Op]] = {}
         async for topic_partition, state in in_slices(states.items()):
             path = paths.partition_state(topic_partition)

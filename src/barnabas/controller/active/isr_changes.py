@@ -35,7 +35,7 @@ class IsrChanges:
     async def alter(
         self, broker_id: BrokerId, broker_epoch: int, changes: Sequence[AlterPartitionChange]
     ) -> _Replies:
-        """Validate and write a leader's proposals; raises BrokerError for a stale sender."""
+        """Validates and writes a leader's proposals; raises BrokerError for a stale sender."""
         check_broker_epoch(self._epoch_state, broker_id, broker_epoch)
         replies: _Replies = {}
         accepted: dict[TopicPartition, LeaderAndIsr] = {}
@@ -50,7 +50,7 @@ class IsrChanges:
         return replies
 
     async def on_notifications(self) -> None:
-        """Read the partition states that older leaders announced as changed."""
+        """Reads the partition states that older leaders announced as changed."""
         watch = self._epoch_state.watch("isr notifications", self.on_notifications)
         tree, context = self._epoch_state.tree, self._epoch_state.context
         names = await tree.children(paths.ISR_CHANGES, watch)
@@ -129,7 +129,7 @@ class IsrChanges:
 def check_broker_epoch(
     epoch_state: ControllerEpochState, broker_id: BrokerId, broker_epoch: int
 ) -> None:
-    """Raise BrokerError if the request comes from an earlier incarnation of the broker."""
+    """Raises BrokerError if the request comes from an earlier incarnation of the broker."""
     broker = epoch_state.context.brokers.get(broker_id)
     if broker is None:
         raise BrokerError(ErrorCode.BROKER_NOT_AVAILABLE, f"broker {broker_id} is not registered")

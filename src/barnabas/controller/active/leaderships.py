@@ -45,7 +45,7 @@ class Leaderships:
         self._epoch_state = epoch_state
 
     async def bring_online(self) -> None:
-        """Elect a leader for every partition without one, where a candidate exists."""
+        """Elects a leader for every partition without one, where a candidate exists."""
         context = self._epoch_state.context
         by_status: dict[PartitionStatus, list[TopicPartition]] = {}
         async for topic_partition in in_slices(list(context.partitions())):
@@ -56,7 +56,7 @@ class Leaderships:
         await self.elect(by_status.get(PartitionStatus.OFFLINE, ()), ElectionKind.OFFLINE)
 
     async def initialize(self, partitions: Collection[TopicPartition]) -> None:
-        """Create the first leadership of new partitions that have an online replica."""
+        """Creates the first leadership of new partitions that have an online replica."""
         context = self._epoch_state.context
         first: _Decisions = {}
         async for topic_partition in in_slices(partitions):
@@ -78,7 +78,7 @@ class Leaderships:
             await self._take_over(await self._epoch_state.states.read(written.conflicts))
 
     async def _take_over(self, found: _Decisions) -> None:
-        """Adopt partition states that an earlier controller created."""
+        """Adopts partition states that an earlier controller created."""
         context = self._epoch_state.context
         led = {
             topic_partition: found[topic_partition]
@@ -93,7 +93,7 @@ class Leaderships:
         await self.elect(leaderless, ElectionKind.OFFLINE)
 
     async def elect(self, partitions: Collection[TopicPartition], kind: ElectionKind) -> _Errors:
-        """Elect leaders; returns why for those partitions that did not get one."""
+        """Elects leaders; returns why for those partitions that did not get one."""
         if not partitions:
             return {}
         started_ns = perf_counter_ns()
@@ -129,7 +129,7 @@ class Leaderships:
         return errors
 
     async def start_new_epochs(self, returned: Mapping[TopicPartition, Set[BrokerId]]) -> None:
-        """Start new leader epochs for partitions whose members restarted without a controller."""
+        """Starts new leader epochs for partitions whose members restarted without a controller."""
         context = self._epoch_state.context
 
         def decide(topic_partition: TopicPartition, current: LeaderAndIsr) -> LeaderAndIsr | None:
@@ -143,7 +143,7 @@ class Leaderships:
         await self._went_online(done)
 
     async def remove_from_isr(self, replicas: Iterable[Replica]) -> None:
-        """Set replicas to OFFLINE and remove them from leadership and ISRs."""
+        """Sets replicas to OFFLINE and removes them from leadership and ISRs."""
         by_broker: dict[BrokerId, list[TopicPartition]] = {}
         async for topic_partition, broker_id in in_slices(replicas):
             by_broker.setdefault(broker_id, []).append(topic_partition)
@@ -189,7 +189,7 @@ class Leaderships:
         partitions: Collection[TopicPartition],
         decide: Callable[[TopicPartition, LeaderAndIsr], LeaderAndIsr | None],
     ) -> tuple[_Decisions, list[TopicPartition]]:
-        """Write decisions conditionally; decide again from the tree's state after a conflict."""
+        """Writes decisions conditionally; decides again from the tree's state after a conflict."""
         context, states = self._epoch_state.context, self._epoch_state.states
         pending = [
             topic_partition
@@ -273,7 +273,7 @@ class PreferredLeaders:
     async def elect(
         self, kind: ElectionKind, partitions: Collection[TopicPartition] | None = None
     ) -> dict[TopicPartition, ErrorCode]:
-        """Run elections and return an error code per partition; None selects all that need one."""
+        """Runs elections; returns an error code per partition. None selects all that need one."""
         context = self._epoch_state.context
         everything = partitions is None
         wanted = list(context.partitions()) if partitions is None else list(partitions)
@@ -294,7 +294,7 @@ class PreferredLeaders:
         return codes
 
     async def rebalance(self) -> None:
-        """Move leadership back to brokers whose leader imbalance exceeds the configured limit."""
+        """Moves leadership back to brokers whose leader imbalance exceeds the configured limit."""
         context = self._epoch_state.context
         leaders: dict[TopicPartition, tuple[BrokerId, BrokerId]] = {}
         async for topic_partition, leadership in in_slices(list(context.leadership.items())):
@@ -310,7 +310,7 @@ class PreferredLeaders:
         self._epoch_state.flush()
 
     async def on_request_node(self) -> None:
-        """Process /admin/preferred_replica_election, which older tools write."""
+        """Processes /admin/preferred_replica_election, which older tools write."""
         path = paths.PREFERRED_REPLICA_ELECTION
         request = await self._epoch_state.read_request(
             "preferred election", path, self.on_request_node

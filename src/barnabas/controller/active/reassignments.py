@@ -37,7 +37,7 @@ class Reassignments:
     async def alter(
         self, targets: Mapping[TopicPartition, Replicas | None]
     ) -> dict[TopicPartition, ErrorCode]:
-        """Start, replace or (None) cancel reassignments; returns an error code per partition."""
+        """Starts, replaces or (None) cancels reassignments; returns an error code per partition."""
         codes: dict[TopicPartition, ErrorCode] = {}
         topics: dict[str, list[TopicPartition]] = {}
         for topic_partition in targets:
@@ -77,7 +77,7 @@ class Reassignments:
         }
 
     async def resume(self) -> None:
-        """Continue the reassignments that an earlier controller started."""
+        """Continues the reassignments that an earlier controller started."""
         context = self._epoch_state.context
         await self._advance_all(
             {
@@ -101,7 +101,7 @@ class Reassignments:
         )
 
     async def on_request_node(self) -> None:
-        """Process /admin/reassign_partitions, which older tools write."""
+        """Processes /admin/reassign_partitions, which older tools write."""
         path = paths.REASSIGN_PARTITIONS
         request = await self._epoch_state.read_request(
             "reassignment request", path, self.on_request_node
@@ -143,7 +143,7 @@ class Reassignments:
         return abandoned(current, following)
 
     async def _advance_all(self, partitions: Mapping[TopicPartition, Replicas]) -> None:
-        """Take the next step of these reassignments; write each topic with a finished one once.
+        """Takes the next step of these reassignments; writes each topic with a finished one once.
 
         The values are the replicas that a new reassignment abandons.
         """
@@ -155,7 +155,7 @@ class Reassignments:
             await self._write_topic(topic)
 
     async def _advance(self, topic_partition: TopicPartition, dropped: Replicas) -> bool:
-        """Finish the reassignment if all targets are in sync; otherwise send the new roles.
+        """Finishes the reassignment if all targets are in sync; otherwise sends the new roles.
 
         Returns whether it is finished, so that the topic must be written.
         """
@@ -208,7 +208,7 @@ class Reassignments:
         self._epoch_state.flush()
 
     async def _write_topic(self, topic: str) -> None:
-        """Write the assignments to the topic node; keep partitions that were added concurrently.
+        """Writes the assignments to the topic node; keeps partitions that were added concurrently.
 
         Added partitions are not in the context yet; the watch on the node loads them later.
         """

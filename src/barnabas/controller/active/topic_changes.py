@@ -47,7 +47,7 @@ class TopicDeletion:
         self._epoch_state = epoch_state
 
     async def on_marks_changed(self) -> None:
-        """Read the deletion marks and start the deletions they request."""
+        """Reads the deletion marks and starts the deletions they request."""
         watch = self._epoch_state.watch("topic deletion", self.on_marks_changed)
         marked = await self._epoch_state.tree.children(paths.DELETE_TOPICS, watch)
         context = self._epoch_state.context
@@ -60,7 +60,7 @@ class TopicDeletion:
         await self.resume()
 
     async def resume(self, unblocked: Iterable[str] = ()) -> None:
-        """Take the next step for every topic that is being deleted."""
+        """Takes the next step for every topic that is being deleted."""
         context = self._epoch_state.context
         context.blocked_deletions.difference_update(unblocked)
         for topic in sorted(context.topics_to_delete):
@@ -75,7 +75,7 @@ class TopicDeletion:
     def on_replies(
         self, broker_id: BrokerId, command: StopReplicaCommand, reply: ControlReply
     ) -> None:
-        """Handle a broker's reply to a deletion; queues the resulting steps as an event."""
+        """Handles a broker's reply to a deletion; queues the resulting steps as an event."""
         deleted = [entry.topic_partition for entry in command.partitions if entry.delete]
         if not deleted:
             return
@@ -89,7 +89,7 @@ class TopicDeletion:
         self._epoch_state.submit(f"deleted by {broker_id} {id(reply)}", settle)
 
     def brokers_died(self, replicas: Iterable[Replica]) -> None:
-        """Mark replicas on failed brokers: their deletions wait until the brokers return."""
+        """Marks replicas on failed brokers: their deletions wait until the brokers return."""
         context = self._epoch_state.context
         for replica in replicas:
             topic = replica[0].topic
@@ -134,7 +134,7 @@ class TopicDeletion:
                 context.blocked_deletions.add(topic)
 
     async def _finish(self, topic: str) -> None:
-        """Delete the nodes, leaves first; the last multi deletes topic, configuration and mark."""
+        """Deletes the nodes, leaves first; the last multi deletes topic, configuration and mark."""
         below = await self._nodes_below(topic)
         last = [paths.topic(topic), paths.config("topics", topic), paths.delete_topic(topic)]
         present = [path for path in last if await self._epoch_state.tree.exists(path) is not None]
@@ -177,7 +177,7 @@ class TopicChanges:
         self._leaderships = leaderships
 
     async def load(self) -> None:
-        """Load all topics into the context at the start of an epoch."""
+        """Loads all topics into the context at the start of an epoch."""
         await self._load_topics(await self._children())
 
     async def on_children_changed(self) -> None:
@@ -191,7 +191,7 @@ class TopicChanges:
         )
 
     async def on_topic_changed(self, topic: str) -> None:
-        """Create added partitions; does nothing after the controller's own reassignment write."""
+        """Creates added partitions; does nothing after the controller's own reassignment write."""
         context = self._epoch_state.context
         if topic not in context.assignments:
             return

@@ -95,7 +95,7 @@ class ElectionInput:
 
 
 def elect(kind: ElectionKind, election_input: ElectionInput) -> Elected | None:
-    """Run one election; returns None if no replica may lead."""
+    """Runs one election; returns None if no replica may lead."""
     match kind:
         case ElectionKind.OFFLINE:
             return elect_offline(election_input)
@@ -110,7 +110,7 @@ def elect(kind: ElectionKind, election_input: ElectionInput) -> Elected | None:
 
 
 def elect_offline(election_input: ElectionInput) -> Elected | None:
-    """Elect the first online ISR member; if there is none and it is allowed, any online replica."""
+    """Elects the first online ISR member; without one, any online replica if that is allowed."""
     leader = _first(election_input.replicas, election_input.online & set(election_input.isr))
     # Offline members leave the ISR in the same write; the high watermark would wait for them
     # otherwise.
@@ -126,7 +126,7 @@ def elect_offline(election_input: ElectionInput) -> Elected | None:
 
 
 def elect_unclean(election_input: ElectionInput) -> Elected | None:
-    """Elect a leader although records may be lost.
+    """Elects a leader although records may be lost.
 
     Candidates are out-of-sync replicas and, as the last choice, a replica that declined to lead.
     That replica receives an unclean election even if it is in the ISR, which makes it lead with
@@ -140,7 +140,7 @@ def elect_unclean(election_input: ElectionInput) -> Elected | None:
 
 
 def elect_preferred(election_input: ElectionInput) -> Elected | None:
-    """Elect the first replica of the assignment if it is online and in the ISR."""
+    """Elects the first replica of the assignment if it is online and in the ISR."""
     preferred = election_input.replicas[0]
     if preferred not in election_input.online or preferred not in election_input.isr:
         return None
@@ -148,7 +148,7 @@ def elect_preferred(election_input: ElectionInput) -> Elected | None:
 
 
 def elect_for_shutdown(election_input: ElectionInput) -> Elected | None:
-    """Elect the first online ISR member whose broker is not shutting down."""
+    """Elects the first online ISR member whose broker is not shutting down."""
     # Brokers that shut down leave the ISR too: otherwise produce requests would wait for them until
     # `replica.lag.time.max.ms`.
     staying = tuple(r for r in election_input.isr if r not in election_input.shutting_down)
@@ -157,7 +157,7 @@ def elect_for_shutdown(election_input: ElectionInput) -> Elected | None:
 
 
 def elect_reassigned(election_input: ElectionInput) -> Elected | None:
-    """Elect the first target replica (given as `replicas`) that is online and in the ISR."""
+    """Elects the first target replica (given as `replicas`) that is online and in the ISR."""
     leader = _first(election_input.replicas, election_input.online & set(election_input.isr))
     return Elected(leader, election_input.isr) if leader is not None else None
 
@@ -165,7 +165,7 @@ def elect_reassigned(election_input: ElectionInput) -> Elected | None:
 def elect_after_restart(
     election_input: ElectionInput, leader: BrokerId, returned: Set[BrokerId]
 ) -> Elected | None:
-    """Start a new leader epoch after ISR members restarted while there was no controller.
+    """Starts a new leader epoch after ISR members restarted while there was no controller.
 
     Members that did not restart stay in the ISR; restarted members catch up and join again. If all
     members restarted, those that are online stay in the ISR because there is no better candidate.
@@ -231,7 +231,7 @@ class EligibleBrokers:
 def validate_isr_change(
     sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr, eligible: EligibleBrokers
 ) -> IsrChangeResult:
-    """Validate one proposal of the broker `sender`.
+    """Validates one proposal of the broker `sender`.
 
     The order of the checks matters: a leader with an old epoch must get the epoch error before any
     other, and a proposal that equals the current ISR is a repeated request, not a conflict.
@@ -271,7 +271,7 @@ def _staleness(sender: BrokerId, change: AlterPartitionChange, current: LeaderAn
 
 
 def _is_sound(sender: BrokerId, change: AlterPartitionChange, current: LeaderAndIsr) -> bool:
-    """Check the members, and that recovery (KIP-704) does not start and has no follower in sync."""
+    """Returns whether the members are valid; a leader in recovery (KIP-704) must be alone."""
     if sender not in change.new_isr or len(set(change.new_isr)) != len(change.new_isr):
         return False
     if change.recovery is LeaderRecoveryState.RECOVERING:
@@ -282,7 +282,7 @@ def _is_sound(sender: BrokerId, change: AlterPartitionChange, current: LeaderAnd
 def _are_eligible(
     change: AlterPartitionChange, current: LeaderAndIsr, eligible: EligibleBrokers
 ) -> bool:
-    """Check that added brokers are live, not shutting down, and have the expected broker epoch."""
+    """Returns whether added brokers are live and stay, in the expected broker epoch."""
     for index, broker_id in enumerate(change.new_isr):
         epoch = eligible.broker_epochs.get(broker_id)
         if broker_id not in current.isr and (epoch is None or broker_id in eligible.shutting_down):

@@ -20,7 +20,10 @@ from barnabas.groups.consumer.group import (
 
 @dataclass(slots=True)
 class ConsumerDraft:
-    """`group` is the state after the changes; before the first change it is the current group."""
+    """The changes of one step to a consumer group, before they are in the log.
+
+    `group` is the state after the changes; before the first change it is the current group.
+    """
 
     group: ConsumerGroup
     records: list[CoordinatorRecord] = field(default_factory=list)

@@ -131,7 +131,9 @@ class ResolvedRegex(NamedTuple):
 
 @dataclass(slots=True)
 class ConsumerGroup:
-    """Owned by its shard; members are values and shared between copies.
+    """A KIP-848 group: epochs, members and target assignment.
+
+    Owned by its shard; members are values and shared between copies.
 
     Invariant: every partition has at most one owner (`owners`), which is the member whose
     `assigned` or `pending_revocation` holds it.

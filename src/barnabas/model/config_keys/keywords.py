@@ -9,7 +9,7 @@ from typing import TypedDict
 
 
 class ClientKeywords(TypedDict, total=False):
-    """Every client."""
+    """Keywords of every client."""
 
     client_dns_lookup: str
     client_rack: str
@@ -60,7 +60,7 @@ class ClientKeywords(TypedDict, total=False):
 
 
 class AdminKeywords(ClientKeywords, total=False):
-    """`Admin`."""
+    """Keywords of `Admin`, besides those of every client."""
 
     bootstrap_servers: str | Iterable[object]
     client_id: str
@@ -79,7 +79,7 @@ class AdminKeywords(ClientKeywords, total=False):
 
 
 class ConsumerKeywords(ClientKeywords, total=False):
-    """`Consumer`."""
+    """Keywords of `Consumer`, besides those of every client."""
 
     allow_auto_create_topics: bool
     auto_commit_enable: bool
@@ -127,7 +127,7 @@ class ConsumerKeywords(ClientKeywords, total=False):
 
 
 class ProducerKeywords(ClientKeywords, total=False):
-    """`Producer`."""
+    """Keywords of `Producer`, besides those of every client."""
 
     acks: str
     batch_size: int
@@ -178,7 +178,7 @@ class ProducerKeywords(ClientKeywords, total=False):
 
 
 class SimpleConsumerKeywords(ClientKeywords, total=False):
-    """`SimpleConsumer`."""
+    """Keywords of `SimpleConsumer`, besides those of every client."""
 
     bootstrap_servers: str | Iterable[object]
     client_id: str
@@ -193,7 +193,7 @@ class SimpleConsumerKeywords(ClientKeywords, total=False):
 
 
 class ConnectorKeywords(ClientKeywords, total=False):
-    """`Connector`."""
+    """Keywords of `ConsumerConnector`, besides those of every client."""
 
     auto_commit_enable: bool
     auto_commit_interval_ms: int

@@ -36,6 +36,9 @@ EPOCHS = "barnabas_epochs"
 class DatabaseSink:
     """A function for `foreachBatch`. Opens a connection per micro-batch, on the driver.
 
+    >>> sink = DatabaseSink.at("sqlite:///counts.db", "counts", keys=["page"])
+    >>> frame.writeStream.outputMode("update").foreachBatch(sink).start()  # doctest: +SKIP
+
     Args:
         connect: Opens a DB-API connection.
         table: The table to write to.

@@ -39,7 +39,10 @@ _log = logging.getLogger("barnabas.spark")
 
 
 class SourceCluster:
-    """Owned by one reader on the driver; close it."""
+    """Requests of the driver: partitions, and their first and last offsets.
+
+    Owned by one reader on the driver, which closes it.
+    """
 
     def __init__(self, options: SourceOptions) -> None:
         self._options = options

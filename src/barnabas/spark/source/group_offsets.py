@@ -112,7 +112,10 @@ class Position:
 
 
 class GroupMirror:
-    """Owned by the driver side of one query; close it. Only the newest position is committed."""
+    """Commits the position of a query as offsets of its consumer group.
+
+    Owned by the driver side of one query, which closes it. Only the newest position is committed.
+    """
 
     def __init__(self, client: Mapping[str, str], group: str) -> None:
         self._group = group

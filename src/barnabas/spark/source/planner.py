@@ -134,7 +134,9 @@ def _split(item: OffsetRange, count: int) -> list[OffsetRange]:
 
 @dataclass
 class RangesPartition(InputPartition):
-    """Pickled to an executor; holds no connection and no data.
+    """The offset ranges that one task reads.
+
+    Pickled to an executor; holds no connection and no data.
 
     `index` is its position in the plan.
     """
@@ -145,7 +147,10 @@ class RangesPartition(InputPartition):
 
 @dataclass(slots=True)
 class TriggerLimits:
-    """Owned by the driver side of one query. `last_ms` is the time of the last micro-batch."""
+    """Limits the records of a micro-batch.
+
+    Owned by the driver side of one query. `last_ms` is the time of the last micro-batch.
+    """
 
     max_offsets: int | None
     min_offsets: int | None

@@ -62,7 +62,10 @@ POLL_SECONDS = 0.02
 
 
 class LookAhead:
-    """Owned by the driver side of one query. With `limit` None it does nothing."""
+    """Requests the latest offsets for the next micro-batch ahead of time.
+
+    Owned by the driver side of one query; does nothing if `limit` is None.
+    """
 
     def __init__(self, load_view: Callable[[], ClusterView], limit: int | None) -> None:
         self._load_view = load_view

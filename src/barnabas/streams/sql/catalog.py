@@ -293,7 +293,7 @@ class StatementLog(ClosesOnExit):
     def claim(self, statement_id: str, location: CheckpointLocation) -> CheckpointLocation | None:
         """Claims a query for a state directory, unless it is claimed already.
 
-        Returns the claim that is in effect, or None if the query is gone.
+        Returns the claim that is in effect, or None if the query was dropped.
         """
         if self.catalog.location(statement_id) is None:
             key, value = claimed(statement_id, location)

@@ -79,7 +79,7 @@ async def test_nodes_of_older_versions_are_read(tree, clock):
     assert (token.owner, token.requester) == (ALICE, ALICE)
 
 
-async def test_lifetimes(tokens, clock):
+async def test_a_token_expires_and_is_renewed_within_its_lifetime(tokens, clock):
     short = await tokens.create(ALICE, ALICE, [], 1_000)
     assert short.expires_ms == short.max_ms == clock.now_ms() + 1_000
     long = await tokens.create(ALICE, ALICE, [], 99_000)
@@ -140,7 +140,7 @@ async def test_an_expired_token_does_not_log_in(tokens, clock):
     assert tokens.login(token.token_id, "SCRAM-SHA-512") is None
 
 
-def test_settings():
+def test_tokens_are_off_without_a_secret_key_which_repr_hides():
     assert TokenSettings.of(BrokerConfig.parse({})) is None
     found = TokenSettings.of(BrokerConfig.parse({"delegation.token.master.key": "hidden"}))
     assert found is not None

@@ -56,7 +56,7 @@ def world():
     )
 
 
-def test_by_leader(world):
+def test_markers_go_to_the_leader_of_each_partition(world):
     world.deliver(HERE, THERE)
     assert [topic_partitions for topic_partitions, _ in world.recorder.written] == [(HERE,)]
     assert [(leader, topic_partitions) for leader, topic_partitions, _ in world.recorder.sent] == [

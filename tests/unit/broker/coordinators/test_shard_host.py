@@ -94,7 +94,7 @@ async def test_repeated_election_loads_nothing(host, made):
     assert len(made) == 1
 
 
-async def test_lost_leadership(host, made):
+async def test_a_broker_that_lost_leadership_is_not_the_coordinator(host, made):
     one = partition()
     host.leadership_changed(one)
     one.is_leader = False

@@ -118,5 +118,5 @@ async def test_damage_is_an_error(log):
         await replayed(log)
 
 
-async def test_empty(log):
+async def test_an_empty_log_replays_no_record(log):
     assert await replayed(log) == []

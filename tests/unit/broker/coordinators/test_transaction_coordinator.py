@@ -93,7 +93,7 @@ def state(world):
     return world.shard.describe_transaction("x").state.label
 
 
-def test_whole_life(world):
+def test_a_transaction_is_complete_after_its_markers_are_written(world):
     reply = init(world).replies[0]
     assert (reply.producer_id, reply.producer_epoch) == (1000, 0)
     assert add(world).error is ErrorCode.NONE

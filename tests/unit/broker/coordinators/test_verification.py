@@ -103,14 +103,14 @@ def test_partitions_are_apart(verifications):
     assert verifications.begin(ATTEMPT) is not verifications.begin(other)
 
 
-def test_questions_expire(verifications, clock):
+def test_a_verification_expires(verifications, clock):
     token = verifications.begin(ATTEMPT)
     clock.advance(1000)
     verifications.expire(expiration_ms=1000)
     assert refusal(verifications, ATTEMPT, token) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_switched_off(producers, clock):
+def test_every_append_is_allowed_when_verification_is_disabled(producers, clock):
     verifications = Verifications(producers, SteadyClock(clock), enabled=False)
     assert verifications.begin(ATTEMPT) is None
     verifications.check_append(ATTEMPT, None)

@@ -91,7 +91,7 @@ def test_a_rejected_command_is_rejected_for_every_partition(version):
 
 
 @pytest.mark.parametrize("version", versions(ApiKey.UPDATE_METADATA))
-def test_update_metadata(version):
+def test_update_metadata_survives_the_round_trip(version):
     full = version >= 8
     brokers = (
         LiveBroker(1, (Endpoint("PLAINTEXT", "h", 1), Endpoint("TLS", "h", 2, "SSL")), "rack"),
@@ -115,7 +115,7 @@ def test_an_unknown_security_protocol_is_rejected():
 
 
 @pytest.mark.parametrize("version", versions(ApiKey.STOP_REPLICA))
-def test_stop_replica(version):
+def test_stop_replica_and_its_reply_survive_the_round_trip(version):
     parts = (
         StopReplicaPartition(TopicPartition("a", 0), 5, delete=False),
         StopReplicaPartition(TopicPartition("a", 1), -2, delete=True),

@@ -116,7 +116,7 @@ def refused(telemetry, data, **arguments):
     return caught.value.code
 
 
-def test_rejected_pushes(telemetry, clock):
+def test_each_invalid_push_has_its_error_code(telemetry, clock):
     assert refused(telemetry, b"", subscription_id=1) is ErrorCode.UNKNOWN_SUBSCRIPTION_ID
     assert refused(telemetry, bytes(10_001)) is ErrorCode.TELEMETRY_TOO_LARGE
     assert refused(telemetry, b"x", codec=99) is ErrorCode.UNSUPPORTED_COMPRESSION_TYPE

@@ -61,7 +61,7 @@ def problems(expression, shown=""):
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_a_dashboard(name):
+def test_a_dashboard_uses_metrics_and_labels_that_exist(name):
     board = json.loads((FOLDER / name).read_text())
     targets = [target for panel in board["panels"] for target in panel["targets"]]
     assert targets

@@ -34,7 +34,7 @@ ID = uuid.UUID(int=7)
         ("json", {"a": [1, None]}, b'{"a":[1,null]}'),
     ],
 )
-def test_built_in(name, value, data):
+def test_built_in_serializers_convert_both_ways(name, value, data):
     assert SERIALIZERS[name](value) == data
     assert DESERIALIZERS[name](data) == value
 
@@ -115,7 +115,7 @@ def test_the_consumer_uses_the_same_forms():
 
 
 @pytest.mark.parametrize("given", [Doubling, Doubling(), lambda data: data * 2])
-def test_callables(given):
+def test_a_class_an_object_and_a_function_can_serialize(given):
     settings = ProducerSettings.parse({**SERVERS, "value.serializer": given})
     assert settings.value_serializer.for_topic("t")(b"a") == b"aa"
 

@@ -1,4 +1,4 @@
-"""What becomes of a record whose handler fails."""
+"""The reaction to a record whose handler fails: stop, retry, skip or dead letter."""
 
 import pytest
 

@@ -38,7 +38,7 @@ def test_a_group_reads_its_meters(metrics):
     assert name.tag("client-id") == "shop"
 
 
-def test_percentiles(metrics):
+def test_percentiles_are_nan_without_values(metrics):
     group, times = metrics.group("producer-metrics"), Histogram()
     group.percentiles("request-latency", times, 0.001)
     metrics.add(group)

@@ -179,7 +179,7 @@ async def test_an_invalid_request_ends_the_pushes(splits):
     assert len(broker.pushed) == 1
 
 
-async def test_delta_temporality(splits):
+async def test_a_delta_contains_only_values_since_the_last_push(splits):
     broker = Broker(delta=True)
     push = push_of(broker, splits)
     splits.record(1)

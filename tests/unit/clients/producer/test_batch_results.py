@@ -55,7 +55,7 @@ def about(**changes):
         (ErrorCode.PRODUCER_FENCED, {}, BatchAction.FAILED),
     ],
 )
-def test_rules(settings_of, code, changes, expected):
+def test_the_error_code_decides_the_action(settings_of, code, changes, expected):
     answered = batch()
     build(answered, builder_of(settings_of()))
     assert action_for(answered, code, about(**changes)) is expected

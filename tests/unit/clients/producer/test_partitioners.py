@@ -169,7 +169,7 @@ def test_a_partition_is_chosen_if_all_queues_are_equally_long(choose, topic):
     assert {chooser.next_sticky("t", topic) for _ in range(100)} == {0, 1, 2, 3}
 
 
-def test_librdkafkas_partitioners(choose, topic):
+def test_consistent_partitioners_use_librdkafkas_hash(choose, topic):
     consistent = choose(partitioner_class="consistent")
     assert set(partitions(consistent, topic, 20, key=b"123456789")) == {0xCBF43926 % 4}
     assert set(partitions(consistent, topic, 20)) == {0}

@@ -42,7 +42,7 @@ def test_headers_may_be_a_mapping_and_text(headers):
     assert as_headers(headers) == [("a", "ä".encode()), ("b", None)]
 
 
-def test_no_headers():
+def test_none_and_an_empty_mapping_are_no_headers():
     assert as_headers(None) == as_headers({}) == []
 
 

@@ -96,7 +96,7 @@ def test_the_parked_join_of_a_leaving_member_gets_a_reply():
 
 
 @pytest.mark.parametrize("group", ["nowhere", ""])
-def test_unknown_group(group):
+def test_heartbeat_and_leave_of_an_unknown_group_are_rejected(group):
     driver = GroupDriver()
     code = E.UNKNOWN_MEMBER_ID if group else E.INVALID_GROUP_ID
     assert driver.heartbeat("x", 1, group=group).code is code

@@ -94,7 +94,7 @@ def test_a_repeated_sync_completes_the_earlier_one():
     assert not second.done
 
 
-def test_unknown_group():
+def test_sync_of_an_unknown_group_is_rejected():
     assert GroupDriver().sync("x", 1).code is E.UNKNOWN_MEMBER_ID
     assert GroupDriver().sync("x", 1, group="").code is E.INVALID_GROUP_ID
 

@@ -307,7 +307,7 @@ def test_a_classic_member_gets_rebalance_in_progress_at_sync_too():
         (lambda d: d.join("x", protocols=(Protocol("r", b""),)), E.INCONSISTENT_GROUP_PROTOCOL),
     ],
 )
-def test_rejections(send, code):
+def test_an_outdated_member_of_a_mixed_group_is_rejected(send, code):
     driver = GroupDriver()
     mixed(driver)
     assert send(driver).code is code

@@ -107,7 +107,7 @@ def test_unknown_group_and_member():
         ({"subscribed_topic_regex": "(["}, E.INVALID_REGULAR_EXPRESSION),
     ],
 )
-def test_invalid_requests(change, code):
+def test_an_invalid_heartbeat_creates_no_group(change, code):
     driver = GroupDriver()
     answer = driver.consumer_heartbeat(**({"member_id": "a"} | change))
     assert answer.code is code
@@ -190,7 +190,7 @@ def test_revocation_timer_goes_once_revoked():
     assert TimerKind.REVOCATION not in {key.kind for key in driver.timers}
 
 
-def test_member_leaves():
+def test_a_member_that_leaves_gives_its_partitions_to_the_others():
     driver = GroupDriver()
     two_members(driver)
     reply = driver.consumer_heartbeat("b", -1).reply
@@ -257,7 +257,7 @@ def test_expiry_that_could_not_be_stored_is_tried_again():
     assert driver.state() == "Empty"
 
 
-def test_regular_expression():
+def test_a_pattern_subscription_follows_the_topics():
     driver = GroupDriver(topics=image(orders_eu=1, orders_us=1, other=1, __consumer_offsets=50))
     request = consumer_request("a")._replace(
         subscribed_topic_names=None, subscribed_topic_regex=".*_.*"
@@ -274,7 +274,7 @@ def test_regular_expression():
     assert driver.consumer_heartbeat("a", 2).reply.assignment is None
 
 
-def test_preferred_assignor():
+def test_the_assignor_that_members_prefer_is_used():
     driver = GroupDriver(topics=image(t=2, u=2))
     for name in ("a", "b"):
         driver.consumer_heartbeat(name, topics=("t", "u"), server_assignor="range")

@@ -25,7 +25,7 @@ def accepted(test):
         (r"\t]", "\t", ""),
     ],
 )
-def test_classes(text, chars, rest):
+def test_a_class_accepts_its_characters(text, chars, rest):
     cursor = RegexCursor(text)
     assert accepted(topic_regex.char_class(cursor)) == chars
     assert cursor.rest() == rest
@@ -39,13 +39,13 @@ def test_classes(text, chars, rest):
         ("^[:^lower:]]", accepted(lambda c: not c.islower())),
     ],
 )
-def test_negation(text, refused):
+def test_a_negated_class_rejects_its_characters(text, refused):
     test = topic_regex.char_class(RegexCursor(text))
     assert accepted(lambda char: not test(char)) == refused
 
 
 @pytest.mark.parametrize(("text", "chars"), [("s", "\t\n\v\f\r "), (".", "."), ("x41", "A")])
-def test_escapes(text, chars):
+def test_an_escape_stands_for_its_characters(text, chars):
     cursor = RegexCursor(text)
     assert accepted(topic_regex.escape(cursor, cursor.next())) == chars
     assert cursor.at_end
@@ -61,6 +61,6 @@ def test_escapes(text, chars):
         ("abc", "ends too early"),
     ],
 )
-def test_rejected(text, why):
+def test_an_invalid_class_is_rejected_with_its_reason(text, why):
     with pytest.raises(BrokerError, match=why):
         topic_regex.char_class(RegexCursor(text))

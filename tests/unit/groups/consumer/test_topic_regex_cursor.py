@@ -15,7 +15,7 @@ def test_reading_from_the_left():
     assert (cursor.rest(), cursor.at_end) == ("e", True)
 
 
-def test_reading_again():
+def test_the_cursor_reads_again_from_a_lower_position():
     cursor = RegexCursor("ab")
     cursor.rest()
     cursor.position = 1

@@ -42,7 +42,7 @@ MATCHING = [
 
 
 @pytest.mark.parametrize(("pattern", "text"), MATCHING)
-def test_matches(pattern, text):
+def test_a_pattern_matches_the_text(pattern, text):
     assert compile_topic_regex(pattern)(text)
 
 
@@ -71,7 +71,7 @@ def test_does_not_match(pattern, text):
 ".strip("\n"), r"\p{L}", "[[:what:]]", "[b-a]", "a{3,2}", "a{1001}", "(a{100}){100}",
      "x" * 1001, "(" * 200 + ")" * 200, r"\x{110000}"],
 )  # fmt: skip
-def test_rejected(pattern):
+def test_an_invalid_pattern_is_rejected(pattern):
     with pytest.raises(BrokerError) as caught:
         compile_topic_regex(pattern)
     assert caught.value.code is ErrorCode.INVALID_REGULAR_EXPRESSION

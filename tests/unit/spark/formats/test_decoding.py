@@ -28,7 +28,7 @@ def test_raw_and_string():
     assert found.errors == {1: "is not UTF-8 text: byte 0 is 0xff"}
 
 
-def test_json_types():
+def test_json_values_are_converted_to_every_type():
     schema = (
         "b boolean, i int, l long, f double, s string, c decimal(9,2), d date, t timestamp, "
         "n timestamp_ntz, x binary, a array<int>, m map<string,int>, o struct<y:int>"
@@ -78,7 +78,7 @@ def test_json_types():
         (b'{"o": {"x": 1e400}}', "field 'x': Infinity is not a number"),
     ],
 )
-def test_json_errors(data, reason):
+def test_an_invalid_json_value_has_a_reason(data, reason):
     schema = "l long, s string, t timestamp, o struct<x:double>"
     found = decode("json", schema, b'{"l": 1}', data, b'{"l": 2}')
     assert [row and row["l"] for row in found.values.to_pylist()] == [1, None, 2]
@@ -117,7 +117,7 @@ def test_an_invalid_row_affects_only_its_chunk():
     ]
 
 
-def test_csv():
+def test_csv_rows_are_decoded_and_invalid_ones_have_a_reason():
     schema = "i int, s string, c decimal(5,1), b boolean, d date, f double, a array<int>"
     found = decode(
         "csv",
@@ -154,7 +154,7 @@ def avro(schema, value):
     return stream.getvalue()
 
 
-def test_avro():
+def test_avro_values_are_decoded_and_invalid_ones_have_a_reason():
     schema = {
         "type": "record",
         "name": "R",

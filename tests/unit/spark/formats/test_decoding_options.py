@@ -13,7 +13,7 @@ def parse(**options):
     )
 
 
-def test_defaults():
+def test_without_options_nothing_is_decoded():
     found = parse()
     assert (found.key.format, found.value.format, found.on_error) == ("raw", "raw", "fail")
     assert not found.decodes

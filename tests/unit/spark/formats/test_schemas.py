@@ -9,7 +9,7 @@ from barnabas.spark.formats import avro
 from barnabas.spark.formats.schemas import as_nullable, parse_ddl, parse_schema
 
 
-def test_json_schema():
+def test_a_json_schema_becomes_a_spark_schema():
     schema = {
         "type": "object",
         "properties": {

@@ -23,7 +23,7 @@ from barnabas.spark.formats.schemas import parse_ddl
         ("`odd name` string, c varchar(10), f real", "struct<odd name:string,c:string,f:float>"),
     ],
 )
-def test_types(text, kind):
+def test_ddl_becomes_sparks_types(text, kind):
     assert parse_ddl(text).simpleString() == kind
 
 

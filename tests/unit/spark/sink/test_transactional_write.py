@@ -56,5 +56,5 @@ def test_a_topic_is_not_overwritten():
         source.writer(schema("value binary"), overwrite=True)
 
 
-def test_complete_mode():
+def test_the_complete_mode_has_a_writer():
     assert BarnabasDataSource(BASE).streamWriter(schema("value binary"), overwrite=True)

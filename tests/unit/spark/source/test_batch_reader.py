@@ -38,7 +38,7 @@ def test_partitions_and_topics():
     assert narrow(EqualTo(("topic",), "a"), EqualTo(("topic",), "b")) == ({}, [])
 
 
-def test_offsets():
+def test_filters_on_offsets_narrow_the_range():
     both = narrow(GreaterThan(("offset",), 9), LessThanOrEqual(("offset",), 20))
     assert (set(both[0].values()), both[1]) == ({(10, 21)}, [])
     assert set(narrow(GreaterThanOrEqual(("offset",), 2))[0].values()) == {(5, 50)}

@@ -45,7 +45,7 @@ def test_malformed_offsets_name_the_option(text):
         parse_offsets("startingOffsets", text)
 
 
-def test_assignment():
+def test_an_assignment_is_sorted_without_duplicates():
     assert parse_assignment("assign", '{"b":[0],"a":[1,0,1]}') == (A0, A1, B0)
 
 

@@ -71,7 +71,7 @@ def parse(streaming=False, **options):
     return SourceOptions.parse({**BASE, **given}, streaming=streaming)
 
 
-def test_defaults():
+def test_a_batch_reads_everything_and_a_stream_only_new_records():
     batch, stream = parse(), parse(streaming=True)
     assert (batch.starting, batch.ending) == (EarliestOffsets(), LatestOffsets())
     assert stream.starting == LatestOffsets()
@@ -97,7 +97,7 @@ def test_names_are_case_insensitive(change):
     assert SourceOptions.parse(given, streaming=False).min_partitions == 3
 
 
-def test_subscriptions():
+def test_each_form_of_subscription_is_read():
     servers = {"kafka.bootstrap.servers": "h:1"}
 
     def of(**given):
@@ -118,7 +118,7 @@ def test_the_group_that_shows_a_query():
     assert len(many) < 150
 
 
-def test_positions():
+def test_each_form_of_position_is_read():
     assert parse(startingOffsets="EARLIEST").starting == EarliestOffsets()
     assert parse(streaming=True, startingOffsets=" latest ").starting == LatestOffsets()
     given = parse(startingOffsets='{"a":{"0":23,"1":-2}}').starting

@@ -34,7 +34,7 @@ def test_the_limit_is_shared_in_proportion_to_the_backlog(sizes, limit):
         )
 
 
-def test_proportion():
+def test_the_limit_is_divided_in_proportion_to_the_backlogs():
     assert rate_limit(100, {A0: 0, A1: 0}, {A0: 900, A1: 100}) == {A0: 90, A1: 10}
 
 

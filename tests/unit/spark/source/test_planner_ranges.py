@@ -31,7 +31,7 @@ def covered(parts):
     return joined
 
 
-def test_ranges_between():
+def test_a_partition_without_new_records_has_no_range():
     start, end = {A0: 3, A1: 7, B0: 9}, {A0: 5, A1: 7, B0: 4, TopicPartition("c", 0): 2}
     assert ranges_between(start, end) == [
         OffsetRange("a", 0, 3, 5),

@@ -47,7 +47,7 @@ def pool():
         yield lambda: made
 
 
-def test_following_offset():
+def test_the_following_offset_ignores_a_partial_batch():
     two = batch_at(0) + batch_at(5, count=2)
     assert following_offset(memoryview(two), 0) == 7
     assert following_offset(memoryview(two[:-1]), 0) == 3, "a batch that is cut off is not there"

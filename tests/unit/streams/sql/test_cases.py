@@ -49,7 +49,7 @@ def test_lines_that_are_wrong(tmp_path, line, reason):
         Case(tmp_path).inputs()
 
 
-def test_no_case(tmp_path):
+def test_a_directory_without_a_case_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match="no test case"):
         find_cases(tmp_path)
 

@@ -105,7 +105,7 @@ def made(text):
     return declared(parse_statement(text))
 
 
-def test_declared():
+def test_a_declared_stream_has_its_properties():
     relation = made(
         """CREATE STREAM s (a VARCHAR KEY, t VARCHAR)
            WITH (kafka_topic='x', value_format='delimited',
@@ -156,7 +156,7 @@ def test_settings_of_new_topics():
         ("CREATE STREAM s (a INT) WITH (value_delimiter='ab')", "one character"),
     ],
 )
-def test_contradictions(text, reason):
+def test_contradicting_properties_are_rejected(text, reason):
     with pytest.raises(SqlError, match=reason.replace("(", r"\(")):
         made(text)
 

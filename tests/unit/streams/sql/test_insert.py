@@ -103,7 +103,7 @@ def test_values_with_structure():
     assert other.value == b'{"page":"p","tags":["a","b"]}'
 
 
-def test_values_delimited():
+def test_a_delimited_value_is_quoted():
     (record,) = inserted("INSERT INTO csv VALUES (5, 'a,b')", KNOWN["csv"])
     assert record.value == b'5,"a,b"'
     assert record.key is None

@@ -26,7 +26,7 @@ from barnabas.streams.sql.language.statements import (
 )
 
 
-def test_create_stream():
+def test_create_stream_has_columns_and_properties():
     made = parse_statement(
         "CREATE STREAM p (id VARCHAR KEY, at BIGINT) WITH (KAFKA_TOPIC='pv', partitions=3);"
     )
@@ -47,7 +47,7 @@ def test_create_stream():
         ("create or replace", True, False),
     ],
 )
-def test_create_heads(head, replace, absent):
+def test_or_replace_is_parsed_in_every_case(head, replace, absent):
     made = parse_statement(f"{head} TABLE t (id INT PRIMARY KEY) WITH (kafka_topic='t')")
     assert (made.or_replace, made.if_not_exists) == (replace, absent)
     assert made.columns[0].role is KeyRole.PRIMARY
@@ -78,7 +78,7 @@ def test_if_not_exists_and_source():
         ("STRUCT<a INT, b ARRAY<VARCHAR>>", "STRUCT<a: INT, b: ARRAY<STRING>>"),
     ],
 )
-def test_types(written, spark):
+def test_types_become_sparks_types(written, spark):
     assert spark_type(written) == spark
     made = parse_statement(f"CREATE STREAM s (x {written}, y INT)")
     assert made.columns == (Column("x", spark), Column("y", "INT"))
@@ -118,7 +118,7 @@ def test_create_as_with_everything():
         ),
     ],
 )
-def test_windows(text, window):
+def test_a_window_clause_is_parsed_and_removed(text, window):
     query = parse_statement(f"SELECT x, COUNT(*) FROM s WINDOW {text} GROUP BY x EMIT FINAL").query
     assert query.window == window
     assert query.emit is EmitClause.FINAL
@@ -146,7 +146,7 @@ def test_partition_by_of_a_window_function_is_left_alone():
     assert "PARTITION BY a" in query.tree.sql()
 
 
-def test_insert():
+def test_insert_takes_values_or_a_query():
     made = parse_statement("INSERT INTO s (a, b) VALUES (1, 'it''s'), (-2, NULL)")
     assert isinstance(made, InsertValues)
     assert made.columns == ("a", "b")
@@ -187,7 +187,7 @@ def test_insert():
         ("UNSET 'auto.offset.reset'", (SetProperty, {"value": None})),
     ],
 )
-def test_short_statements(text, expected):
+def test_short_statements_are_parsed(text, expected):
     kind, values = expected
     made = parse_statement(text + ";")
     assert type(made) is kind
@@ -222,7 +222,7 @@ def test_several_statements_know_their_text():
         ("SHOW STREAMS; SELECT", False),
     ],
 )
-def test_completeness(text, complete):
+def test_a_statement_is_complete_after_its_semicolon(text, complete):
     assert is_complete(text) is complete
 
 

@@ -6,7 +6,7 @@ from barnabas.streams.sql.language.errors import SqlError, UnsupportedError
 from barnabas.streams.windows import Emit, Shape
 
 
-def test_a_filter():
+def test_where_becomes_a_filter():
     plan = plan_of("SELECT * FROM pageviews WHERE pageid LIKE '%_8' EMIT CHANGES LIMIT 3")
     assert isinstance(plan.node, Filter)
     assert plan.node.predicate == "`pageid` LIKE '%_8'"
@@ -54,7 +54,7 @@ def test_a_filter():
         ("LEN(UCASE(pageid))", "LENGTH(UPPER(`pageid`))"),
     ],
 )
-def test_expressions(written, spark):
+def test_functions_of_ksqldb_become_sparks(written, spark):
     plan = plan_of(f"SELECT {written} AS x FROM pageviews p EMIT CHANGES")
     assert dict(plan.columns)["x"] == spark
 
@@ -72,7 +72,7 @@ def test_expressions(written, spark):
         ("COUNT(DISTINCT n)", "CAST(SIZE(COLLECT_SET(`n`)) AS BIGINT)"),
     ],
 )
-def test_aggregates(written, spark):
+def test_aggregates_of_ksqldb_become_sparks(written, spark):
     plan = plan_of(f"SELECT pageid, {written} AS x FROM pageviews GROUP BY pageid EMIT CHANGES")
     assert isinstance(plan.node, Aggregate)
     assert plan.node.aggregates == (("_aggregate_0", spark),)
@@ -81,7 +81,7 @@ def test_aggregates(written, spark):
 
 
 @pytest.mark.parametrize("name", ["LATEST_BY_OFFSET", "EARLIEST_BY_OFFSET"])
-def test_by_offset(name):
+def test_by_offset_orders_by_arrival_without_nulls(name):
     plan = plan_of(f"SELECT userid, {name}(n) x, {name}(n, 3) y FROM pageviews GROUP BY userid")
     one, several = (text for _, text in plan.node.aggregates)
     assert ("MAX_BY" if name.startswith("LATEST") else "MIN_BY") in one
@@ -174,7 +174,7 @@ def test_a_stream_looks_up_numbers_by_their_bytes():
     assert plan.node.left.key.startswith("unhex(")
 
 
-def test_two_streams():
+def test_streams_are_joined_within_a_time():
     plan = plan_of(
         """SELECT p.userid, c.page FROM pageviews p JOIN clicks c
            WITHIN (1 MINUTE, 2 MINUTES) GRACE PERIOD 3 SECONDS
@@ -190,7 +190,7 @@ def test_two_streams():
     assert plan.key_texts == ("`p__n`",)
 
 
-def test_three_relations():
+def test_a_stream_is_joined_with_two_tables():
     plan = plan_of(
         """SELECT p.pageid, u.gender, r.country FROM pageviews p
            JOIN users u ON p.userid = u.userid
@@ -215,7 +215,7 @@ def test_tables_by_key_and_by_foreign_key():
     assert foreign.key == ("userid",)
 
 
-def test_partition_by():
+def test_partition_by_sets_the_key():
     plan = plan_of("SELECT pageid, n FROM pageviews PARTITION BY pageid EMIT CHANGES")
     assert plan.key == ("pageid",)
     assert plan.key_texts == ("`pageid`",)

@@ -83,7 +83,7 @@ def test_two_groups_are_a_key_in_json():
         ("CREATE STREAM s WITH (timestamp='x') AS SELECT * FROM pageviews", "no column 'x'"),
     ],
 )
-def test_contradictions(text, reason):
+def test_a_statement_of_the_wrong_kind_names_the_right_one(text, reason):
     with pytest.raises(SqlError, match=reason):
         made(text)
 

@@ -97,7 +97,7 @@ def test_values_with_a_schema_id_are_read_only():
         ("", {"value_format": "avro"}, "the columns are missing"),
     ],
 )
-def test_rejections(columns, properties, reason):
+def test_columns_that_avro_cannot_have_are_rejected(columns, properties, reason):
     with pytest.raises(SqlError, match=reason):
         relation(columns, **properties)
 

@@ -43,7 +43,7 @@ def text_of(text):
         ),
     ],
 )
-def test_texts(written, spark):
+def test_a_bounded_select_becomes_sparks_text(written, spark):
     assert text_of(written)[0] == spark
 
 
@@ -67,6 +67,6 @@ def test_latest_by_offset_goes_by_the_views_columns():
         ),
     ],
 )
-def test_rejections(text, reason):
+def test_a_select_that_cannot_run_is_rejected(text, reason):
     with pytest.raises(SqlError, match=reason):
         text_of(text)

@@ -123,7 +123,7 @@ _JSON_START = frozenset(b'{["-0123456789tfn')
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """`value` is a JSON value for structured formats and text otherwise."""
+    """A decoded key or value. `value` is a JSON value for structured formats and text otherwise."""
 
     format: str
     value: object

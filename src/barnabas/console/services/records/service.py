@@ -69,7 +69,7 @@ class RecordClients(RecordSources, Protocol):
 
 
 class RecordService:
-    """`now` returns monotonic seconds."""
+    """Browses, searches and produces records. `now` returns monotonic seconds."""
 
     def __init__(
         self, clients: RecordClients, registry: SchemaRegistry | None, now: Callable[[], float]

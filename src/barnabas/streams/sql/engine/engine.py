@@ -172,7 +172,7 @@ class Engine(ClosesOnExit):
         return TableResult(result.columns, list(result.rows))
 
     def interrupt(self) -> None:
-        """Ends the SELECT or PRINT that another thread executes; other statements go on."""
+        """Ends the SELECT or PRINT that another thread executes; other statements continue."""
         self.activity.interrupt()
         self._lazy_session.interrupt()
 

@@ -86,7 +86,7 @@ class LazySparkSession:
             spark.sparkContext.setLocalProperty(INTERRUPT_TASKS, "false")
 
     def interrupt(self) -> None:
-        """Ends the jobs of SELECT; streaming queries go on, because each has its own session.
+        """Ends the jobs of SELECT; streaming queries continue, because each has its own session.
 
         Not by a tag: Spark finds the tags of the calling thread only.
         """

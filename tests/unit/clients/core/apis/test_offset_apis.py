@@ -53,7 +53,7 @@ def listed(*items):
         (99, -2, False),
     ],
 )
-def test_offsets_found(timestamp, offset, fits):
+def test_an_impossible_offset_is_a_protocol_error(timestamp, offset, fits):
     response = listed(ListOffsetsPartitionResponse(partition_index=0, offset=offset))
     found = read_requested_offsets(response, {A: OffsetQuery(timestamp, 3)})[A]
     assert found.offset == offset if fits else isinstance(found, ProtocolError)
@@ -83,7 +83,7 @@ def fetched(offset, code=0, group_code=0):
     return OffsetFetchResponse(groups=[group])
 
 
-def test_committed_offsets():
+def test_missing_or_impossible_committed_offsets_are_errors():
     assert read_requested_committed(fetched(5), [A]) == {A: OffsetAndMetadata(5, "", -1)}
     assert read_requested_committed(fetched(-1), [A]) == {A: None}
     with pytest.raises(ProtocolError):
@@ -109,7 +109,7 @@ def test_only_a_member_sends_its_id_and_epoch():
     assert (member.member_id, member.member_epoch) == ("m", 4)
 
 
-def test_commits():
+def test_a_commit_raises_the_error_of_its_partition():
     def response(code):
         item = OffsetCommitResponsePartition(partition_index=0, error_code=code)
         topic = OffsetCommitResponseTopic(name="t", partitions=[item])
