@@ -223,20 +223,14 @@ class LogDirFailures:
         self._brokers = brokers
 
     async def on_notifications(self) -> None:
-        watch = self._epoch_state.watch("log dir events", self.on_notifications)
-        tree = self._epoch_state.tree
-        names = await tree.children(paths.LOG_DIR_EVENTS, watch)
-        affected: set[BrokerId] = set()
-        for name in names:
-            try:
-                data, _ = await tree.get(f"{paths.LOG_DIR_EVENTS}/{name}")
-            except NoNodeError:
-                continue
-            affected.add(LogDirEventNode.decode(data).broker_id)
-        await self._send_states(affected)
+        events = await self._epoch_state.read_notifications(
+            "log dir events", paths.LOG_DIR_EVENTS, self.on_notifications
+        )
+        await self._send_states(
+            {LogDirEventNode.decode(data).broker_id for data in events.values()}
+        )
         # Deleted last: if this controller fails before, its successor reads the events again.
-        ops = [DeleteOp(f"{paths.LOG_DIR_EVENTS}/{name}") for name in names]
-        await self._epoch_state.fenced.delete_all(ops)
+        await self._epoch_state.fenced.delete_all([DeleteOp(path) for path in events])
 
     def on_replies(
         self, broker_id: BrokerId, command: LeaderAndIsrCommand, reply: ControlReply

@@ -263,6 +263,21 @@ class ControllerEpochState:
         except NoNodeError:
             return None
 
+    async def read_notifications(
+        self, key: str, path: str, run: Callable[[], Awaitable[None]]
+    ) -> dict[str, bytes]:
+        """Returns the notification nodes below a path: their paths and their data.
+
+        Queues `run` when nodes are added or deleted next.
+        """
+        found: dict[str, bytes] = {}
+        for name in await self.tree.children(path, self.watch(key, run)):
+            try:
+                found[f"{path}/{name}"], _ = await self.tree.get(f"{path}/{name}")
+            except NoNodeError:
+                continue  # deleted meanwhile
+        return found
+
     def flush(self) -> None:
         """Send the collected commands."""
         commands = self.batch.build()
