@@ -404,8 +404,8 @@ class Partition(PartitionFields):
     def _retry_proposal(self) -> None:
         """Sends a proposal with an unknown outcome again."""
         leading = self.leading
-        if leading is not None and leading.proposal is not None and leading.answered:
-            leading.answered = False
+        if leading is not None and leading.proposal is not None and leading.outcome_open:
+            leading.outcome_open = False
             self._send_proposal(leading.proposal)
 
     def _send_proposal(self, change: AlterPartitionChange) -> None:

@@ -21,7 +21,7 @@ class LogTable:
     def __init__(self) -> None:
         self._logs: dict[TopicPartition, Log] = {}
         self._futures: dict[TopicPartition, Log] = {}
-        self._homes: dict[Log, LogDirectory] = {}
+        self._directories: dict[Log, LogDirectory] = {}
         self._numbers: dict[str, set[int]] = {}
         """Partitions of each topic that have a log."""
         self.changes = LogChanges()
@@ -55,7 +55,7 @@ class LogTable:
         self._settle(log, directory)
 
     def _settle(self, log: Log, directory: LogDirectory) -> None:
-        self._homes[log] = directory
+        self._directories[log] = directory
         directory.log_count += 1
         topic, number = log.topic_partition
         self._numbers.setdefault(topic, set()).add(number)
@@ -65,7 +65,7 @@ class LogTable:
         """Removes a current or future log; returns its directory."""
         where = self._futures if self.is_future(log) else self._logs
         del where[log.topic_partition]
-        directory = self._homes.pop(log)
+        directory = self._directories.pop(log)
         directory.log_count -= 1
         topic, number = log.topic_partition
         if log.topic_partition not in self._logs and log.topic_partition not in self._futures:
@@ -81,15 +81,16 @@ class LogTable:
         self.remove(self._logs[future.topic_partition])
         self._logs[future.topic_partition] = self._futures.pop(future.topic_partition)
 
-    def home(self, log: Log) -> LogDirectory:
-        return self._homes[log]
+    def directory_of(self, log: Log) -> LogDirectory:
+        """Returns the directory of a log of the table."""
+        return self._directories[log]
 
-    def home_if_present(self, log: Log) -> LogDirectory | None:
+    def directory_if_present(self, log: Log) -> LogDirectory | None:
         """Returns the directory of a log; None if it was removed from the table."""
-        return self._homes.get(log)
+        return self._directories.get(log)
 
     def has(self, log: Log) -> bool:
-        return log in self._homes
+        return log in self._directories
 
     def logs_in(self, directory: Path) -> list[Log]:
         """Returns the current logs of a directory."""
@@ -100,8 +101,8 @@ class LogTable:
 
     def _logs_at(self, directory: Path, logs: Iterable[Log]) -> list[Log]:
         # Compares the paths of directories, not of logs: comparing 10,000 paths takes 5 ms.
-        homes = {home for home in set(self._homes.values()) if home.path == directory}
-        return [log for log in logs if self._homes[log] in homes]
+        same_path = {found for found in set(self._directories.values()) if found.path == directory}
+        return [log for log in logs if self._directories[log] in same_path]
 
     def logs_of(self, topic: str) -> list[Log]:
         """Returns the current and future logs of a topic."""

@@ -306,7 +306,7 @@ class KafkaClient:
                 await self.refresh({topic_partition.topic})
                 found = self.metadata.leader_of(topic_partition)
             if found is None:
-                raise self.metadata.why_no_leader(topic_partition)
+                raise self.metadata.no_leader_error(topic_partition)
             return found
 
         return await self.retry(look, deadline_s, f"the leader of {topic_partition}")
@@ -400,7 +400,7 @@ class KafkaClient:
         if info is None or not info.partitions:
             self.note_topic(topic_partition.topic)
             return
-        reason = str(self.metadata.why_no_leader(topic_partition))
+        reason = str(self.metadata.no_leader_error(topic_partition))
         # An election ends soon; a partition that the topic does not have stays missing.
         grace_s = 0.0 if topic_partition.partition not in info.partitions else ELECTION_SECONDS
         self._missing.warn(topic_partition, f"{reason}; the client waits for it", grace_s=grace_s)

@@ -151,7 +151,7 @@ class ClusterMetadata:
         info = self.topics.get(topic)
         return len(info.partitions) if info is not None and info.partitions else None
 
-    def why_no_leader(self, topic_partition: TopicPartition) -> BrokerError:
+    def no_leader_error(self, topic_partition: TopicPartition) -> BrokerError:
         """Returns the error for a partition for which `leader_of` returns None."""
         topic = self.topics.get(topic_partition.topic)
         if topic is None or not topic.partitions:

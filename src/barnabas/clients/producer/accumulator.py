@@ -375,8 +375,9 @@ class Accumulator:
             for name in idle:
                 del self._used_ms[name]
                 self.topics.pop(name, None)
-            for topic_partition in [tp for tp in self._enlarged if tp.topic in idle]:
-                del self._enlarged[topic_partition]
+            for topic_partition in list(self._enlarged):
+                if topic_partition.topic in idle:
+                    del self._enlarged[topic_partition]
         return idle
 
     def queued(self, topic_partition: TopicPartition) -> list[ProducerBatch]:

@@ -98,7 +98,7 @@ class Producer(DirectSender, AsyncClosesOnExit):
         """
         if not self._closed:
             check_timeout(timeout)
-            self._refuse_sends()
+            self._reject_sends()
             try:
                 await self._core.close(timeout)
             finally:
@@ -177,10 +177,10 @@ class Producer(DirectSender, AsyncClosesOnExit):
     # -- private ------------------------------------------------------------------------------
 
     async def _finish(self, timeout_s: float) -> None:
-        self._refuse_sends()
+        self._reject_sends()
         await self._core.finish(timeout_s)
 
-    def _refuse_sends(self) -> None:
+    def _reject_sends(self) -> None:
         self._closed = True
         self._core.direct = False
 

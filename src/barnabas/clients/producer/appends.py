@@ -78,7 +78,9 @@ class RecordAppends:
         key, value = as_bytes(key, "key"), as_bytes(value, "value")
         size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
         settings = self._core.settings
-        topic_partition = appender.new_place(topic, key, partition, size, settings.batch_size)
+        topic_partition = appender.partition_to_open(
+            topic, key, partition, size, settings.batch_size
+        )
         if topic_partition is None or size > settings.max_request_size:
             return None
         reserved = self._accumulator.try_reserve(topic_partition, size)
