@@ -167,7 +167,7 @@ class AccessEntry:
     operation: Operation
     permission: Permission
 
-    def concerns(self, principal: Principal, host: str) -> bool:
+    def applies_to(self, principal: Principal, host: str) -> bool:
         if self.host not in (WILDCARD, host):
             return False
         any_user = principal.kind == USER and self.principal == f"{USER}:{WILDCARD}"

@@ -54,7 +54,7 @@ def test_patterns(pattern: ResourcePattern, name: str, covered: bool) -> None:
     ],
 )
 def test_the_principals_and_hosts_of_an_entry(entry: AccessEntry, concerned: bool) -> None:
-    assert entry.concerns(ALICE, "10.0.0.1") is concerned
+    assert entry.applies_to(ALICE, "10.0.0.1") is concerned
 
 
 def test_allowing_implies_describing_and_denying_does_not() -> None:

@@ -281,7 +281,7 @@ def _token_owner(request: CreateDelegationTokenRequest) -> Iterator[str]:
         yield f"{request.owner_principal_type}:{request.owner_principal_name}"
 
 
-def _nothing(request: object) -> Iterator[str]:
+def _no_names(request: object) -> Iterator[str]:
     """The HMAC that identifies a token is a secret."""
     return iter(())
 
@@ -303,8 +303,8 @@ CHANGES: dict[ApiKey, Callable[[Any], Iterator[str]]] = {
     ApiKey.ALTER_CLIENT_QUOTAS: _quotas,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _scram_users,
     ApiKey.CREATE_DELEGATION_TOKEN: _token_owner,
-    ApiKey.RENEW_DELEGATION_TOKEN: _nothing,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: _nothing,
+    ApiKey.RENEW_DELEGATION_TOKEN: _no_names,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: _no_names,
 }
 """The APIs that change the cluster, with the resources of their requests; not those of records,
 offsets and transactions, which clients use all the time."""

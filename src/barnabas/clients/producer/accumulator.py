@@ -140,7 +140,7 @@ class Accumulator:
         self._enlarged: dict[TopicPartition, int] = {}
         """Bytes to which the last batch of a partition was enlarged."""
 
-    # -- the sending threads' side -------------------------------------------------------------
+    # -- calls of the sending threads ----------------------------------------------------------
 
     def topic(self, name: str, partitions: int, now: int) -> TopicAppender:
         """Returns the appender of a topic; creates it with this number of partitions if needed."""
@@ -264,7 +264,7 @@ class Accumulator:
         assert future is not None, "the first record of a batch always fits"
         return future
 
-    # -- the sender's side ---------------------------------------------------------------------
+    # -- calls of the sender -------------------------------------------------------------------
 
     @property
     def has_waiting(self) -> bool:

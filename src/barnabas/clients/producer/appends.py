@@ -112,7 +112,7 @@ class RecordAppends:
             self._report_failure(batch)
         return self._future(record, batch)
 
-    # -- at once -------------------------------------------------------------------------------
+    # -- appends that do not wait --------------------------------------------------------------
 
     def _append_now(self, record: SentRecord) -> SendFuture | None:
         """Appends a record if that needs no waiting."""
@@ -150,7 +150,7 @@ class RecordAppends:
         new = (record.key, record.value, record.headers, record.timestamp)
         return self._accumulator.append_to_new(appender, topic_partition, new, reserved)
 
-    # -- after waiting -------------------------------------------------------------------------
+    # -- appends that wait ---------------------------------------------------------------------
 
     async def _appender(self, record: SentRecord) -> TopicAppender:
         appender = self._accumulator.topics.get(record.topic)

@@ -221,7 +221,7 @@ class Engine(ClosesOnExit):
         """Returns the queries that only another state directory can run, with its host and path."""
         return self._supervisor.elsewhere()
 
-    # --- life ---
+    # --- close --
 
     def close(self) -> None:
         """Stops the queries of this process; a later process can continue them."""
