@@ -22,7 +22,7 @@ class LogTable:
         self._logs: dict[TopicPartition, Log] = {}
         self._futures: dict[TopicPartition, Log] = {}
         self._directories: dict[Log, LogDirectory] = {}
-        self._numbers: dict[str, set[int]] = {}
+        self._partitions_of_topic: dict[str, set[int]] = {}
         """Partitions of each topic that have a log."""
         self.changes = LogChanges()
         self.removals = 0
@@ -57,8 +57,8 @@ class LogTable:
     def _settle(self, log: Log, directory: LogDirectory) -> None:
         self._directories[log] = directory
         directory.log_count += 1
-        topic, number = log.topic_partition
-        self._numbers.setdefault(topic, set()).add(number)
+        topic, partition = log.topic_partition
+        self._partitions_of_topic.setdefault(topic, set()).add(partition)
         self.changes.watch(log)
 
     def remove(self, log: Log) -> LogDirectory:
@@ -67,11 +67,11 @@ class LogTable:
         del where[log.topic_partition]
         directory = self._directories.pop(log)
         directory.log_count -= 1
-        topic, number = log.topic_partition
+        topic, partition = log.topic_partition
         if log.topic_partition not in self._logs and log.topic_partition not in self._futures:
-            self._numbers[topic].discard(number)
-            if not self._numbers[topic]:
-                del self._numbers[topic]
+            self._partitions_of_topic[topic].discard(partition)
+            if not self._partitions_of_topic[topic]:
+                del self._partitions_of_topic[topic]
         self.changes.removed(log)
         self.removals += 1
         return directory
@@ -111,8 +111,8 @@ class LogTable:
         ]
 
     def _of_topic(self, topic: str, table: dict[TopicPartition, Log]) -> Iterator[Log]:
-        for number in self._numbers.get(topic, ()):
-            log = table.get(TopicPartition(topic, number))
+        for partition in self._partitions_of_topic.get(topic, ()):
+            log = table.get(TopicPartition(topic, partition))
             if log is not None:
                 yield log
 
@@ -122,7 +122,7 @@ class LogTable:
         Reads the settings of one log of each topic: all logs of a topic have the same.
         """
         found: list[Log] = []
-        for topic in self._numbers:
+        for topic in self._partitions_of_topic:
             logs = (log for log in self._of_topic(topic, self._logs) if not log.health.failed)
             first = next(logs, None)
             if first is not None and first.config.compact:

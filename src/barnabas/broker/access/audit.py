@@ -403,7 +403,7 @@ class AuditTopic:
                 if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                     raise
             await self._topics.wait_for_leaders(self._topic, 1, _TIMEOUT_MS)
-        for number, state in (self._metadata.partitions(self._topic) or {}).items():
+        for partition, state in (self._metadata.partitions(self._topic) or {}).items():
             if state.leader != NO_BROKER:
-                return TopicPartition(self._topic, number), state.leader
+                return TopicPartition(self._topic, partition), state.leader
         raise BrokerError(ErrorCode.LEADER_NOT_AVAILABLE)

@@ -129,7 +129,7 @@ class ClusterMetadata:
         """Returns the partitions of a topic by number; none if the topic is unknown."""
         info = self.topics.get(topic)
         partitions = {} if info is None else info.partitions
-        return [self.describe(TopicPartition(topic, number)) for number in sorted(partitions)]
+        return [self.describe(TopicPartition(topic, partition)) for partition in sorted(partitions)]
 
     def describe(self, topic_partition: TopicPartition) -> PartitionMetadata:
         """Returns a known partition with its leader and replicas."""

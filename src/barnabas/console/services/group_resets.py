@@ -69,14 +69,14 @@ class GroupResetService:
             return sorted(current)
         described = (await self._link.admin.describe_topics([body.topic]))[body.topic]
         there = [item.partition for item in described.partitions]
-        numbers = there if body.partitions is None else body.partitions
-        missing = sorted(set(numbers) - set(there))
+        partitions = there if body.partitions is None else body.partitions
+        missing = sorted(set(partitions) - set(there))
         if missing:
             raise BrokerError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
                 f"topic {body.topic!r} has no partition {', '.join(map(str, missing))}",
             )
-        return [TopicPartition(body.topic, number) for number in sorted(set(numbers))]
+        return [TopicPartition(body.topic, partition) for partition in sorted(set(partitions))]
 
     async def _listed(
         self, partitions: Iterable[TopicPartition], spec: OffsetSpec
