@@ -7,6 +7,7 @@ epoch means that the broker restarted, even if the controller never saw it missi
 import asyncio
 import logging
 from collections.abc import Collection
+from functools import partial
 
 from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
@@ -20,7 +21,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
-from barnabas.zk.tree import DeleteOp, NoNodeError
+from barnabas.zk.tree import DeleteOp
 from barnabas.zk.znodes import BrokerNode, LogDirEventNode
 
 _log = logging.getLogger(__name__)
@@ -150,14 +151,13 @@ class BrokerChanges:
         return {broker.broker_id: broker for broker in found if broker is not None}
 
     async def _read(self, broker_id: BrokerId) -> LiveBroker | None:
-        async def changed() -> None:
-            await self.on_broker_changed(broker_id)
-
-        watch = self._epoch_state.watch(f"broker {broker_id}", changed)
-        try:
-            data, stat = await self._epoch_state.tree.get(paths.broker(broker_id), watch)
-        except NoNodeError:
+        on_changed = partial(self.on_broker_changed, broker_id)
+        node = await self._epoch_state.read_node(
+            f"broker {broker_id}", paths.broker(broker_id), on_changed
+        )
+        if node is None:
             return None
+        data, stat = node
         return BrokerNode.decode(data).live(broker_id, stat.czxid)
 
 

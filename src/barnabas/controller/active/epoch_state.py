@@ -249,6 +249,15 @@ class ControllerEpochState:
 
         return fired
 
+    async def read_node(
+        self, key: str, path: str, run: Callable[[], Awaitable[None]]
+    ) -> tuple[bytes, Stat] | None:
+        """Returns a node, None if it does not exist. Queues `run` when the node changes next."""
+        try:
+            return await self.tree.get(path, self.watch(key, run))
+        except NoNodeError:
+            return None
+
     async def read_request(
         self, key: str, path: str, run: Callable[[], Awaitable[None]]
     ) -> tuple[bytes, Stat] | None:
