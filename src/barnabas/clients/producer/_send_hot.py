@@ -245,9 +245,10 @@ class TopicAppender:
         partition: int | None,
         timestamp_ms: int | None,
     ) -> SendFuture | None:
-        """Appends to the open batch; returns None if there is none, or the record does not fit.
+        """Appends to the open batch; returns None without an open batch with room for the record.
 
-        Without a partition and a key, also if the sticky partition has received its bytes.
+        A record without a partition and a key also gets None if the sticky partition has received
+        its bytes, so that the chooser chooses another one.
         """
         return self._append(key, value, headers, partition, timestamp_ms, None)
 
@@ -529,9 +530,9 @@ class DirectSender:
 class SendCall(DirectCall):  # type: ignore[misc]
     """A call of `send()` of an asyncio producer; its result is a Delivery.
 
-    It completes without a coroutine if the record has no timestamp, no headers or a list or
-    tuple of them, and fits into the open batch of its partition. All others are sent by the
-    coroutine `producer._send()`.
+    It completes without a coroutine if the record has no timestamp and fits into the open batch of
+    its partition, and its headers are empty, a list or a tuple. The coroutine `producer._send()`
+    sends all other records.
     """
 
     _producer: DirectSender

@@ -123,7 +123,7 @@ def planned_offset(
 ) -> PlannedOffsetBody:
     """Limits a wanted offset to the existing ones and counts the records that it affects.
 
-    Without a committed offset nothing counts as read before, so no record is read again.
+    A group without a committed offset has not read any record, so it reads no record again.
     """
     new = min(max(wanted, start), end)
     position = new if current is None else min(max(current, start), end)
