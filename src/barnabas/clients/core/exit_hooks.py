@@ -94,7 +94,7 @@ def close_open_clients() -> None:
     deadline_s = monotonic() + EXIT_SECONDS
     failed = getattr(sys, "last_value", None) is not None
     waits: list[Callable[[], None]] = []
-    # Not an iteration: a client that another thread registers or closes meanwhile is also handled.
+    # Not `for client in _open`: other threads may register and close clients meanwhile.
     while _open:
         _, client = _open.popitem()
         try:

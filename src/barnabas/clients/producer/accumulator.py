@@ -123,7 +123,7 @@ class Accumulator:
 
     def __init__(self, settings: ProducerSettings, clock: Clock, driver: Driver) -> None:
         self.memory = BufferMemory(settings.buffer_memory)
-        # Twice: a batch that is enlarged exists twice for a moment.
+        # Twice the memory, because a batch exists twice while it is enlarged.
         keep_freed_memory(2 * settings.buffer_memory)
         self.meters = ProducerMeters(clock, debug=settings.metrics.debug)
         self._settings = settings

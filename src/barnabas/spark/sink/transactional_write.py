@@ -255,8 +255,8 @@ def write_exactly_once(
     if not kept:
         return 0
     settings = _transactional(options, epoch)
-    # Too large to keep for a second attempt: the slower way, which needs the rows only once. A
-    # failure is left to the retries of Spark.
+    # These rows are too large to keep for a second attempt. The slower function reads them only
+    # once; after a failure Spark repeats the task.
     if sum(batch.nbytes for batch in kept) > KEPT_BYTES:
         return _write_if_missing(options, settings, epoch, itertools.chain(kept, batches))
     # A second attempt may run while the first is still alive (speculation, a lost executor). Only
