@@ -11,7 +11,7 @@ from barnabas.broker import dispatch, request_limits
 from barnabas.broker.error_responses import error_codes
 from barnabas.broker.handlers import HANDLERS
 from barnabas.broker.request_limits import (
-    ANSWERED_FACTOR,
+    ERROR_RESPONSE_FACTOR,
     LIMITED_ARRAYS,
     LOOP_BUDGET,
     LOOP_BUDGETS,
@@ -88,7 +88,7 @@ async def test_a_request_above_the_limit_gets_an_error(limited_peer, api, path, 
 
 @pytest.mark.parametrize("api", [ApiKey.LIST_OFFSETS, ApiKey.DELETE_TOPICS])
 async def test_a_request_far_above_the_limit_closes_the_connection(limited_peer, api, caplog):
-    path, version, count = LIMITED_ARRAYS[api][-1], 5, ANSWERED_FACTOR * LIMIT + 1
+    path, version, count = LIMITED_ARRAYS[api][-1], 5, ERROR_RESPONSE_FACTOR * LIMIT + 1
     limited_peer.send(request_with_array(api, path, count), version)
     assert await limited_peer.is_closed()
     assert f"{api.name} names {count} elements, the limit is {LIMIT}" in caplog.text

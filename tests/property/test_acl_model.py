@@ -53,7 +53,7 @@ def test_decisions_equal_the_plain_walk(
         for rule in rules
         if rule.pattern.type is resource.type and rule.pattern.covers(resource.name)
     ]
-    mine = [entry for entry in covering if entry.concerns(principal, host)]
+    mine = [entry for entry in covering if entry.applies_to(principal, host)]
     expected = (
         is_open
         if not covering

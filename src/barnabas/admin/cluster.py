@@ -23,7 +23,7 @@ from barnabas.wire.messages.update_features import FeatureUpdateKey, UpdateFeatu
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """Brokers and controller; `controller` is None if there is none or it is not returned."""
+    """Brokers and controller; `controller` is None if the response names no controller."""
 
     cluster_id: str | None
     controller: int | None

@@ -19,7 +19,7 @@ from barnabas.admin.config_types import (
     ConfigValue,
     config_text,
 )
-from barnabas.admin.fan_out import Outcome, kept, per_item
+from barnabas.admin.fan_out import Outcome, per_item, results_or_errors
 from barnabas.admin.results import Results, error_of, raise_error
 from barnabas.admin.session import AdminCalls, Deadline
 from barnabas.model.config import ConfigType
@@ -183,7 +183,7 @@ class ConfigCalls(AdminCalls):
                 owners.setdefault(item.broker_id, []).append(item)
             found: dict[ConfigResource, V | BarnabasError] = {}
             for node, group in owners.items():
-                found.update(await kept(send, node, group))
+                found.update(await results_or_errors(send, node, group))
             return found
 
         return await per_item(self._session, resources, attempt, deadline)

@@ -120,7 +120,7 @@ async def per_broker(
     return await per_item(session, brokers, attempt, deadline)
 
 
-async def kept(
+async def results_or_errors(
     send: Callable[[N, list[K]], Awaitable[Outcome[K, V]]], node: N, items: list[K]
 ) -> Outcome[K, V]:
     """Returns the results of one node; a transient error becomes the result of each item."""
@@ -138,7 +138,7 @@ async def _send_all(
     """Sends requests to all nodes concurrently, each with its items."""
     nodes, errors = found
     outcomes: dict[K, V | BarnabasError] = dict(errors)
-    requests = (kept(send, node, group) for node, group in nodes.items())
+    requests = (results_or_errors(send, node, group) for node, group in nodes.items())
     for results in await asyncio.gather(*requests):
         outcomes.update(results)
     return outcomes

@@ -2,7 +2,7 @@
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from barnabas.model.ids import TopicPartition
 
@@ -12,11 +12,22 @@ if TYPE_CHECKING:
     from barnabas.security.acl import Operation
 
 
+_UNKNOWN = "Unknown"
+
+
 class _NamedValue(enum.StrEnum):
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """Returns the member with this name; UNKNOWN for a name that this client does not know."""
+        try:
+            return cls(name)
+        except ValueError:
+            return cls(_UNKNOWN)
+
     @classmethod
     def known(cls) -> list[str]:
         """Returns the names that a group can have, sorted."""
-        return sorted(member.value for member in cls if member.value != "Unknown")
+        return sorted(member.value for member in cls if member.value != _UNKNOWN)
 
     @classmethod
     def _missing_(cls, value: object) -> "_NamedValue | None":
@@ -30,7 +41,7 @@ class _NamedValue(enum.StrEnum):
 class GroupState(_NamedValue):
     """The state of a group; UNKNOWN for a state that this client does not know."""
 
-    UNKNOWN = "Unknown"
+    UNKNOWN = _UNKNOWN
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
     COMPLETING_REBALANCE = "CompletingRebalance"
@@ -40,29 +51,15 @@ class GroupState(_NamedValue):
     DEAD = "Dead"
     NOT_READY = "NotReady"
 
-    @classmethod
-    def of(cls, word: str) -> "GroupState":
-        try:
-            return cls(word)
-        except ValueError:
-            return cls.UNKNOWN
-
 
 class GroupType(_NamedValue):
     """The protocol of a group, with Kafka's names."""
 
-    UNKNOWN = "Unknown"
+    UNKNOWN = _UNKNOWN
     CLASSIC = "Classic"
     CONSUMER = "Consumer"
     SHARE = "Share"
     STREAMS = "Streams"
-
-    @classmethod
-    def of(cls, word: str) -> "GroupType":
-        try:
-            return cls(word)
-        except ValueError:
-            return cls.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

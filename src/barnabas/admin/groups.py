@@ -273,9 +273,9 @@ def _decoded(assignment: bytes) -> tuple[TopicPartition, ...]:
     except ProtocolError:
         return ()
     return tuple(
-        TopicPartition(topic.topic, number)
+        TopicPartition(topic.topic, partition)
         for topic in decoded.assigned_partitions
-        for number in topic.partitions
+        for partition in topic.partitions
     )
 
 
@@ -283,7 +283,7 @@ def _named(assignment: consumer.Assignment | None) -> tuple[TopicPartition, ...]
     if assignment is None:
         return ()
     return tuple(
-        TopicPartition(topic.topic_name, number)
+        TopicPartition(topic.topic_name, partition)
         for topic in assignment.topic_partitions
-        for number in topic.partitions
+        for partition in topic.partitions
     )

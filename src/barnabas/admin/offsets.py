@@ -122,10 +122,10 @@ class RecordCalls(AdminCalls):
                         name=topic,
                         partitions=[
                             DeleteRecordsPartition(
-                                partition_index=number,
-                                offset=before[TopicPartition(topic, number)],
+                                partition_index=partition,
+                                offset=before[TopicPartition(topic, partition)],
                             )
-                            for number in numbers
+                            for partition in numbers
                         ],
                     )
                     for topic, numbers in by_topic(partitions).items()

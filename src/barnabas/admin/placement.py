@@ -84,11 +84,11 @@ class PlacementCalls(AdminCalls):
                 ReassignableTopic(
                     name=topic,
                     partitions=[
-                        _reassignable(number, replicas[TopicPartition(topic, number)])
-                        for number in numbers
+                        _reassignable(partition, replicas[TopicPartition(topic, partition)])
+                        for partition in partitions
                     ],
                 )
-                for topic, numbers in by_topic(replicas).items()
+                for topic, partitions in by_topic(replicas).items()
             ],
         )
         response = await self._session.to_controller(request, deadline)
@@ -125,9 +125,9 @@ class PlacementCalls(AdminCalls):
         }
 
 
-def _reassignable(number: int, replicas: Sequence[int] | None) -> ReassignablePartition:
+def _reassignable(partition: int, replicas: Sequence[int] | None) -> ReassignablePartition:
     return ReassignablePartition(
-        partition_index=number, replicas=None if replicas is None else list(replicas)
+        partition_index=partition, replicas=None if replicas is None else list(replicas)
     )
 
 
@@ -204,8 +204,8 @@ def _moves(moves: Mapping[Replica, str]) -> AlterReplicaLogDirsRequest:
             AlterReplicaLogDir(
                 path=path,
                 topics=[
-                    AlterReplicaLogDirTopic(name=topic, partitions=numbers)
-                    for topic, numbers in by_topic(topic_partitions).items()
+                    AlterReplicaLogDirTopic(name=topic, partitions=partitions)
+                    for topic, partitions in by_topic(topic_partitions).items()
                 ],
             )
             for path, topic_partitions in dirs.items()

@@ -176,9 +176,9 @@ def _transaction(item: describing.TransactionState, coordinator: int) -> Transac
         item.transaction_timeout_ms,
         started if started >= 0 else None,
         tuple(
-            TopicPartition(topic.topic, number)
+            TopicPartition(topic.topic, partition)
             for topic in item.topics
-            for number in topic.partitions
+            for partition in topic.partitions
         ),
     )
 

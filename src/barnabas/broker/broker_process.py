@@ -27,7 +27,7 @@ class BrokerEndedError(DeadlineError):
         super().__init__(f"broker {broker_id} ended with {code}:\n{log}")
         self.broker_id = broker_id
         words = next(filter(None, reversed(log.split("\n"))), f"ended with {code}")
-        self.last_words = words.removeprefix("barnabas broker: ")
+        self.last_line = words.removeprefix("barnabas broker: ")
 
 
 class BrokerProcess:

@@ -184,13 +184,13 @@ class LogMover:
         self._executor = executor
         self._clock = clock
         self._task: asyncio.Task[None] | None = None
-        self._asked = asyncio.Event()
+        self._woken = asyncio.Event()
         self._put_off: dict[LogMove, int] = {}
-        self.throttle = ReplicationThrottle(lambda _place: True)
+        self.throttle = ReplicationThrottle(lambda _partition: True)
 
     def wake(self) -> None:
         """Starts or continues the task; called when a move was requested."""
-        self._asked.set()
+        self._woken.set()
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run(), name="log-mover")
 
@@ -208,12 +208,12 @@ class LogMover:
             for move in ready:
                 await self._advance(move)
             if not ready:
-                await self._rest(min(self._put_off.values()) - now_ms)
+                await self._wait_until_due(min(self._put_off.values()) - now_ms)
 
-    async def _rest(self, wait_ms: int) -> None:
-        self._asked.clear()
+    async def _wait_until_due(self, wait_ms: int) -> None:
+        self._woken.clear()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._asked.wait(), wait_ms / 1000)
+            await asyncio.wait_for(self._woken.wait(), wait_ms / 1000)
 
     async def _advance(self, move: LogMove) -> None:
         topic_partition, now_ms = move.current.topic_partition, self._clock.monotonic_ms()
@@ -223,7 +223,7 @@ class LogMover:
             return
         try:
             task = self._moves.begin(move)
-            if task is None or task.is_rest:
+            if task is None or task.is_last:
                 await self._end(move)
             else:
                 await self._copy(move, task)
@@ -244,7 +244,7 @@ class LogMover:
             # Flushed here, because a flush during the swap would block the loop.
             await self._flusher.flush_log(move.future)
             task = self._moves.begin(move)
-            if task is not None and not task.is_rest:
+            if task is not None and not task.is_last:
                 return  # many records were appended meanwhile
         if self._moves.swap(move):
             _logger.info("moved %s to %s", move.current.topic_partition, move.future.directory)

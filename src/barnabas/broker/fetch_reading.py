@@ -288,7 +288,7 @@ class FetchJob:
         partition = self._find(target)
         try:
             if partition is None:
-                raise BrokerError(self._why_missing(target))
+                raise BrokerError(self._missing_partition_code(target))
             found = partition_reader.read(partition, self._spec(target, budget))
         except BrokerError as error:
             self._failed = True
@@ -342,7 +342,7 @@ class FetchJob:
             data.diverging_epoch = EpochEndOffset(*found.diverging_epoch)
         return data
 
-    def _why_missing(self, target: SessionPartition) -> ErrorCode:
+    def _missing_partition_code(self, target: SessionPartition) -> ErrorCode:
         metadata = self._ctx.services.metadata
         name = target.topic
         if name is None:

@@ -32,7 +32,7 @@ from barnabas.broker.handler import (
 )
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.request_limits import (
-    ANSWERED_FACTOR,
+    ERROR_RESPONSE_FACTOR,
     Slicing,
     count_limited,
     decoding_limit,
@@ -176,7 +176,7 @@ def _decoded(api: ApiKey, version: int, decode: Decode, known: int) -> _Decoded:
     rejection = f"{api.name} names {named} elements, the limit is {limit} ({_reason(limit, known)})"
     response = None
     wants_response = api is not ApiKey.PRODUCE or request.acks != 0
-    if named <= ANSWERED_FACTOR * limit and wants_response:
+    if named <= ERROR_RESPONSE_FACTOR * limit and wants_response:
         error = error_response(request, limit_error(api))
         response = error if contains_error(error, version) else None
     if response is not None:

@@ -153,7 +153,7 @@ LIMITED_ARRAYS: dict[ApiKey, tuple[tuple[str, ...], ...]] = {
     ApiKey.LIST_PARTITION_REASSIGNMENTS: (("topics", "partition_indexes"),),
     ApiKey.ALTER_REPLICA_LOG_DIRS: (("dirs", "topics", "partitions"),),
 }
-ANSWERED_FACTOR = 6
+ERROR_RESPONSE_FACTOR = 6
 """A request with up to this many times the limit gets an error response."""
 _NAMES_PARTITIONS = frozenset(
     {

@@ -142,7 +142,7 @@ class RangeAssignor(_StatelessAssignor):
             for index, member in enumerate(candidates):
                 end = start + each + (1 if index < more else 0)
                 assignment[member.member_id].extend(
-                    TopicPartition(topic, number) for number in range(start, end)
+                    TopicPartition(topic, partition) for partition in range(start, end)
                 )
                 start = end
         return assignment
@@ -161,11 +161,11 @@ class RoundRobinAssignor(_StatelessAssignor):
         assignment: Assignment = {member.member_id: [] for member in members}
         turn = 0
         for topic in sorted(wanted & partitions.keys()):
-            for number in range(partitions[topic]):
+            for partition in range(partitions[topic]):
                 while topic not in ring[turn % len(ring)].topics:
                     turn += 1
                 member = ring[turn % len(ring)]
-                assignment[member.member_id].append(TopicPartition(topic, number))
+                assignment[member.member_id].append(TopicPartition(topic, partition))
                 turn += 1
         return assignment
 
@@ -214,9 +214,9 @@ def _valid_claims(
 
 def _every(partitions: Mapping[str, int]) -> list[TopicPartition]:
     return [
-        TopicPartition(topic, number)
+        TopicPartition(topic, partition)
         for topic, count in partitions.items()
-        for number in range(count)
+        for partition in range(count)
     ]
 
 

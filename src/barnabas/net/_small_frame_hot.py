@@ -2,9 +2,9 @@
 
 A client that waits for each response sends one small frame at a time. `serve_small` receives it,
 calls the handler and sends the response, in one compiled call. It serves a connection only in the
-common state: not muted, no frame begun, no reply pending, no byte unsent. For everything else it
-returns what is left to do, and `ServerConnection` continues with its ordinary steps. Exceptions are
-those of the ordinary steps.
+common state: it is not muted, no part of a frame has been received, all replies are complete, and
+all bytes are sent. In any other state it returns the remaining work, and `ServerConnection`
+continues with its ordinary steps. Exceptions are those of the ordinary steps.
 
 Compiled by Cython as it stands; works uncompiled too.
 """

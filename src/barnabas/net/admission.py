@@ -53,7 +53,7 @@ class ConnectionSlots:
             return False
         return listener == self.protected or self._total < limits.total
 
-    def welcomes(self, host: str) -> bool:
+    def has_slot_for(self, host: str) -> bool:
         """Whether an address may open one more connection."""
         return self._of_ips[host] < self.limits.of_ips.get(host, self.limits.per_ip)
 
@@ -121,9 +121,9 @@ class ConnectionAdmission:
         if listener not in self._waiting:
             self._waiting.append(listener)
 
-    def welcomes(self, host: str) -> bool:
+    def has_slot_for(self, host: str) -> bool:
         """Whether an address may have one more connection."""
-        return self._slots.welcomes(host)
+        return self._slots.has_slot_for(host)
 
     def opened(self, listener: AdmittingListener, host: str) -> None:
         """Counts a new connection, before the listener adds it to its connections."""
@@ -151,11 +151,12 @@ class ConnectionAdmission:
             if listener.name != self._slots.protected
             for connection in listener.connections
         ]
-        for connection in heapq.nsmallest(surplus, found, key=_worth):
+        for connection in heapq.nsmallest(surplus, found, key=_closing_order):
             connection.close_with_reason(
                 CloseReason.TOO_MANY_CONNECTIONS, "closed to free a slot: too many connections"
             )
 
 
-def _worth(connection: ServerConnection) -> tuple[bool, int]:
+def _closing_order(connection: ServerConnection) -> tuple[bool, int]:
+    """Idle connections are closed first, then those that were active the longest time ago."""
     return not connection.idle, connection.last_active_ms

@@ -127,9 +127,9 @@ async def _resolve(address: Address) -> Sequence[AddressInfo]:
 async def agree_on_versions(submit: Submit, address: Address, *, tls: bool) -> ApiVersionsResponse:
     """Returns the broker's ApiVersions response; diagnoses the peer if there is none."""
     try:
-        response = await _ask_versions(submit, FIRST_API_VERSIONS)
+        response = await _request_versions(submit, FIRST_API_VERSIONS)
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
-            response = await _ask_versions(submit, 0)
+            response = await _request_versions(submit, 0)
     except (UnavailableError, ProtocolError) as error:
         if isinstance(error.__cause__, ssl.SSLError):
             raise await _tls_failure(address, error.__cause__) from error
@@ -151,7 +151,7 @@ async def log_in(submit: Submit, login: Login, served: VersionRanges, address: A
         return float(over.value * SESSION_SHARE / 1000)
 
 
-async def _ask_versions(submit: Submit, version: int) -> ApiVersionsResponse:
+async def _request_versions(submit: Submit, version: int) -> ApiVersionsResponse:
     response = await submit(versions_request(), version=version)
     assert isinstance(response, ApiVersionsResponse)
     return response

@@ -15,7 +15,7 @@ PROBE_SECONDS = 1.0
 _CORRELATION_ID = b"\x00\x00\x00\x07"
 # Size, API key 18, version 0, correlation id, no client id.
 _API_VERSIONS = b"\x00\x00\x00\x0a\x00\x12\x00\x00" + _CORRELATION_ID + b"\xff\xff"
-ZOOKEEPER_ANSWERS = (b"Zookeeper version", b"srvr is not executed", b"This ZooKeeper")
+ZOOKEEPER_RESPONSES = (b"Zookeeper version", b"srvr is not executed", b"This ZooKeeper")
 
 
 def diagnose(address: Address, *, tls: bool) -> BarnabasError:
@@ -55,9 +55,10 @@ def tls_failure(address: Address, error: OSError) -> BarnabasError:
         )
     reason = (getattr(error, "reason", None) or error.strerror or "connection closed").lower()
     if "alert" in reason:
-        told = reason.split("alert", 1)[1].strip("_ ").replace("_", " ")
+        alert = reason.split("alert", 1)[1].strip("_ ").replace("_", " ")
         return AuthenticationError(
-            f"{address} ended TLS: {told} (it may want a client certificate: ssl.keystore.location)"
+            f"{address} ended TLS: {alert} "
+            "(it may want a client certificate: ssl.keystore.location)"
         )
     return UnavailableError(f"TLS with {address} failed: {reason.replace('_', ' ')}")
 
@@ -66,7 +67,7 @@ def _is_zookeeper(host: str, port: int) -> bool:
     try:
         with socket.create_connection((host, port), PROBE_SECONDS) as peer:
             peer.sendall(b"srvr")
-            return peer.recv(64).startswith(ZOOKEEPER_ANSWERS)
+            return peer.recv(64).startswith(ZOOKEEPER_RESPONSES)
     except OSError:
         return False
 

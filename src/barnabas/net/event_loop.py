@@ -213,12 +213,12 @@ class LoopWaker:
         try:
             self._callback()
         finally:
-            # Afterwards, because the function is urgent. A semaphore: it subtracts one, so no call
-            # of `wake` in the meantime is lost.
+            # After the function, because the function is urgent. The descriptor is a semaphore: a
+            # read subtracts one, so a call of `wake` in the meantime is not lost.
             os.eventfd_read(self._fd)
 
     def __del__(self) -> None:
-        # Not before: a thread in `wake` would write to the next file with the same number.
+        # Not closed earlier: a thread in `wake` would write to the next file with this number.
         if self._fd >= 0:
             os.close(self._fd)
 

@@ -235,7 +235,7 @@ class Listener:
             self._pause_accepting(error)
             return False
         address = plain_address(peer)
-        if not self._admission.welcomes(address[0]):
+        if not self._admission.has_slot_for(address[0]):
             self.closed_connections.add(CloseReason.TOO_MANY_FROM_IP, address, "over the limit")
             sock.close()
             return True

@@ -108,7 +108,7 @@ class TokenSource:
 
     def _request(self) -> None:
         try:
-            with urllib.request.urlopen(self._ask(), timeout=_TIMEOUT_S) as response:
+            with urllib.request.urlopen(self._token_request(), timeout=_TIMEOUT_S) as response:
                 content = json.loads(response.read(_MAX_BYTES))
             self._token = str(content["access_token"])
             life_s = float(content.get("expires_in", 60))
@@ -129,7 +129,7 @@ class TokenSource:
         assert self._credentials is not None
         return self._credentials.client_id
 
-    def _ask(self) -> urllib.request.Request:
+    def _token_request(self) -> urllib.request.Request:
         given = self._credentials
         assert given is not None
         form: dict[str, object] = {"grant_type": "client_credentials"}

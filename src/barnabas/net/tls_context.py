@@ -48,7 +48,7 @@ def server_context(settings: TlsSettings) -> ssl.SSLContext:
         "requested": ssl.CERT_OPTIONAL,
         "required": ssl.CERT_REQUIRED,
     }[settings.peer_certificate]
-    if context.verify_mode is not ssl.CERT_NONE and not _trusts(settings):
+    if context.verify_mode is not ssl.CERT_NONE and not _has_truststore(settings):
         raise ConfigError("ssl.client.auth: needs certificates in ssl.truststore.location")
     _load(context, settings)
     return context
@@ -58,7 +58,7 @@ def client_context(settings: TlsSettings) -> ssl.SSLContext:
     """Returns the context of a client; without a truststore it trusts the system's CAs."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = settings.check_host
-    if not _trusts(settings):
+    if not _has_truststore(settings):
         context.load_default_certs(ssl.Purpose.SERVER_AUTH)
     _load(context, settings)
     return context
@@ -96,7 +96,7 @@ class ReloadableClientContext(ssl.SSLContext):
         return self.current.wrap_bio(incoming, outgoing, server_side, server_hostname, session)
 
 
-def _trusts(settings: TlsSettings) -> bool:
+def _has_truststore(settings: TlsSettings) -> bool:
     return settings.trust_file is not None or settings.trust_text is not None
 
 
@@ -106,7 +106,7 @@ def _load(context: ssl.SSLContext, settings: TlsSettings) -> None:
     try:
         if settings.ciphers:
             context.set_ciphers(":".join(settings.ciphers))
-        if _trusts(settings):
+        if _has_truststore(settings):
             context.load_verify_locations(settings.trust_file, cadata=settings.trust_text)
         _load_own(context, settings)
     except ssl.SSLError as error:

@@ -22,7 +22,7 @@ def kafka_spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSess
     """A local Spark session with `format("barnabas")` registered."""
     from barnabas.spark import session  # PySpark is an optional extra
 
-    place = tmp_path_factory.mktemp("spark")
+    directory = tmp_path_factory.mktemp("spark")
     settings = {
         # The optimizing compiler does not pay off in a test run. Without it Java reserves only
         # 48 MiB for compiled code, which is full after a minute of queries, so more is reserved.
@@ -31,8 +31,8 @@ def kafka_spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSess
         ),
         "spark.ui.enabled": "false",
         "spark.driver.memory": "1g",
-        "spark.sql.warehouse.dir": str(place / "warehouse"),
-        "spark.local.dir": str(place / "local"),
+        "spark.sql.warehouse.dir": str(directory / "warehouse"),
+        "spark.local.dir": str(directory / "local"),
         "spark.sql.session.timeZone": "UTC",
     }
     made = session("local[2]", config=settings)

@@ -130,7 +130,9 @@ class SourceFetchers:
         self._brief = replace(fast.limits, max_wait_ms=min(SHORT_WAIT_MS, fast.limits.max_wait_ms))
         self._patient = replace(fast.limits, max_wait_ms=max(LONG_WAIT_MS, fast.limits.max_wait_ms))
         self._connect = connect
-        self._fast = FetcherDriver(fast, connect(fast.source), clock, after_response=self._sort_out)
+        self._fast = FetcherDriver(
+            fast, connect(fast.source), clock, after_response=self._start_slow_lane
+        )
         self._slow_fetcher = slow
         self._slow: FetcherDriver | None = None
 
@@ -166,7 +168,7 @@ class SourceFetchers:
         if self._slow is not None:
             await self._slow.stop()
 
-    def _sort_out(self) -> None:
+    def _start_slow_lane(self) -> None:
         """Starts or wakes the slow lane after a response of the fast lane."""
         if len(self._fast.fetcher) > MANY_PARTITIONS:
             if self._slow is None:

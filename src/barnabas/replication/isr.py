@@ -214,18 +214,18 @@ class LeaderState:
 
     Invariants: `followers` contains every assigned replica except this broker; at most one change
     of the ISR is in flight, and meanwhile the high watermark waits for `isr.maximal`.
-    `proposal` is that change. `answered` means that a reply left its outcome open and it may be
-    sent again; `last_unsure_ms` is the last time an attempt ended without a reply.
+    `proposal` is that change. `outcome_open` means that the last reply left its outcome open, so
+    it may be sent again; `last_unsure_ms` is the last time an attempt ended without a reply.
     """
 
     __slots__ = (
         "_broker_id",
         "_may_join",
-        "answered",
         "epoch_start_offset",
         "followers",
         "isr",
         "last_unsure_ms",
+        "outcome_open",
         "proposal",
     )
 
@@ -234,7 +234,7 @@ class LeaderState:
         self.followers: dict[BrokerId, ReplicaProgress] = {}
         self.isr = IsrState(frozenset())
         self.proposal: AlterPartitionChange | None = None
-        self.answered = False
+        self.outcome_open = False
         self.last_unsure_ms = NEVER_MS
         self._broker_id = broker_id
         self._may_join = may_join
@@ -299,15 +299,15 @@ class LeaderState:
 
     def propose(self, change: AlterPartitionChange) -> None:
         self.isr = IsrState(self.isr.committed, frozenset(change.new_isr))
-        self.proposal, self.answered, self.last_unsure_ms = change, False, NEVER_MS
+        self.proposal, self.outcome_open, self.last_unsure_ms = change, False, NEVER_MS
 
     def unsure(self, now_ms: int, *, outcome_unknown: bool) -> None:
         """Records a reply that leaves the outcome of the proposal open."""
-        self.answered = True
+        self.outcome_open = True
         if outcome_unknown:
             self.last_unsure_ms = now_ms
 
     def settle(self, members: Iterable[BrokerId]) -> None:
         """Commits this ISR and drops any proposal."""
         self.isr = IsrState(frozenset(members))
-        self.proposal, self.answered = None, False
+        self.proposal, self.outcome_open = None, False

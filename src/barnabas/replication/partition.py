@@ -404,8 +404,8 @@ class Partition(PartitionFields):
     def _retry_proposal(self) -> None:
         """Sends a proposal with an unknown outcome again."""
         leading = self.leading
-        if leading is not None and leading.proposal is not None and leading.answered:
-            leading.answered = False
+        if leading is not None and leading.proposal is not None and leading.outcome_open:
+            leading.outcome_open = False
             self._send_proposal(leading.proposal)
 
     def _send_proposal(self, change: AlterPartitionChange) -> None:
@@ -417,8 +417,9 @@ class Partition(PartitionFields):
         if leading is None or leading.proposal is not change:
             return  # a newer command of the controller has replaced the proposal
         if self._is_newer_isr(reply):
-            # Also with INVALID_UPDATE_VERSION: either our own change, whose first response was
-            # lost, or a change by the controller. Adopting it ends the retry loop of KAFKA-2729.
+            # The reply may have the error INVALID_UPDATE_VERSION: the controller has stored this
+            # change already and the response was lost, or it has made a change itself. Adopting the
+            # newer ISR ends the retry loop of KAFKA-2729.
             self._commit_isr(leading, reply)
             return
         self.settings.isr_changes.failed += 1

@@ -97,7 +97,8 @@ class ReplicaManager:
         self._partitions: dict[TopicPartition, Partition] = {}
         self._replicated: dict[TopicPartition, Partition] = {}  # have followers
         self._topic_names: dict[Uuid, str] = {}
-        self._numbers: dict[str, set[int]] = {}  # partitions of each topic with a replica here
+        # Only those with a replica on this broker.
+        self._partitions_of_topic: dict[str, set[int]] = {}
         self._listeners: list[PartitionListener] = []
 
     # --- lookup ---
@@ -196,7 +197,9 @@ class ReplicaManager:
             for listener in self._listeners:
                 partition.add_listener(listener)
             self._partitions[topic_partition] = partition
-            self._numbers.setdefault(topic_partition.topic, set()).add(topic_partition.partition)
+            self._partitions_of_topic.setdefault(topic_partition.topic, set()).add(
+                topic_partition.partition
+            )
         elif ZERO_UUID not in (state.topic_id, partition.topic_id) and (
             state.topic_id != partition.topic_id
         ):
@@ -282,10 +285,10 @@ class ReplicaManager:
         self.declined.discard(topic_partition)
         self._failed.discard(topic_partition)
         if partition is not None:
-            numbers = self._numbers[topic_partition.topic]
+            numbers = self._partitions_of_topic[topic_partition.topic]
             numbers.discard(topic_partition.partition)
             if not numbers:
-                del self._numbers[topic_partition.topic]
+                del self._partitions_of_topic[topic_partition.topic]
                 self._topic_names.pop(partition.topic_id, None)
         self._logs.delete(topic_partition)
 
@@ -306,8 +309,8 @@ class ReplicaManager:
 
     def change_min_insync(self, topic: str, value: int) -> None:
         """Applies a new `min.insync.replicas` of a topic."""
-        for number in self._numbers.get(topic, ()):
-            self._partitions[TopicPartition(topic, number)].configured_min_insync = value
+        for partition in self._partitions_of_topic.get(topic, ()):
+            self._partitions[TopicPartition(topic, partition)].configured_min_insync = value
 
     def replace_log(self, topic_partition: TopicPartition, log: ReplicaLog) -> None:
         """Switches a replica to its log in another log directory."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from barnabas.runtime._histogram_hot import QUANTILES, Counter, Histogram, RequestHistograms
 
@@ -36,6 +36,7 @@ __all__ = [
     "Source",
 ]
 
+_ChildT = TypeVar("_ChildT", Counter, Histogram)
 Labels: TypeAlias = tuple[str, ...]
 """Values of the labels of one sample, in the order of the declaration."""
 
@@ -116,23 +117,33 @@ def _prometheus_name(declared: str, kind: MetricKind) -> str:
     return re.sub(r"[^a-z0-9_]", "_", joined.lower())
 
 
-class CounterFamily:
-    """The counters of one metric, by their labels."""
+class _Family(Generic[_ChildT]):
+    """The counters or histograms of one metric, by their labels."""
 
-    __slots__ = ("_children", "metric")
+    __slots__ = ("_child_type", "_children", "metric")
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Metric, child_type: type[_ChildT]) -> None:
         self.metric = metric
-        self._children: dict[Labels, Counter] = {}
+        self._child_type: type[_ChildT] = child_type
+        self._children: dict[Labels, _ChildT] = {}
 
-    def labels(self, *values: str) -> Counter:
-        """Returns the counter of these label values; callers keep it for the hot path."""
+    def labels(self, *values: str) -> _ChildT:
+        """Returns the child with these label values; callers keep it for the hot path."""
         child = self._children.get(values)
         if child is None:
             if len(values) != len(self.metric.labels):
                 raise ValueError(f"{self.metric.name} has the labels {self.metric.labels}")
-            child = self._children[values] = Counter()
+            child = self._children[values] = self._child_type()
         return child
+
+
+class CounterFamily(_Family[Counter]):
+    """The counters of one metric, by their labels."""
+
+    __slots__ = ()
+
+    def __init__(self, metric: Metric) -> None:
+        super().__init__(metric, Counter)
 
     def remove(self, *values: str) -> None:
         """Removes a counter, for example of a deleted topic."""
@@ -143,7 +154,7 @@ class CounterFamily:
             yield labels, counter.value
 
 
-class HistogramFamily:
+class HistogramFamily(_Family[Histogram]):
     """The histograms of one metric, by their labels.
 
     Args:
@@ -154,23 +165,13 @@ class HistogramFamily:
         window_ms: Time that quantiles describe; set by the registry.
     """
 
-    __slots__ = ("_children", "_sums", "metric", "scale", "window_ms")
+    __slots__ = ("_sums", "scale", "window_ms")
 
     def __init__(self, metric: Metric, scale: float = 1.0) -> None:
-        self.metric = metric
+        super().__init__(metric, Histogram)
         self.scale = scale
         self.window_ms = WINDOW_MS
-        self._children: dict[Labels, Histogram] = {}
         self._sums: list[tuple[Histogram, tuple[Histogram, ...]]] = []
-
-    def labels(self, *values: str) -> Histogram:
-        """Returns the histogram of these label values; callers keep it for the hot path."""
-        child = self._children.get(values)
-        if child is None:
-            if len(values) != len(self.metric.labels):
-                raise ValueError(f"{self.metric.name} has the labels {self.metric.labels}")
-            child = self._children[values] = Histogram()
-        return child
 
     def add(self, histogram: Histogram, *values: str) -> None:
         """Adds a histogram that its owner has created."""

@@ -22,8 +22,8 @@ async def in_slices(items: Iterable[_T]) -> AsyncIterator[_T]:
     The loop's clock is used: in a simulation it does not advance during a callback, so that the
     order of the callbacks depends on the seed alone.
 
-    The caller must accept that the state of others changes at these points. If `items` is part of
-    such a state, pass a copy.
+    Between two slices other callbacks may change the state of the broker. If they may change
+    `items`, pass a copy.
     """
     now = asyncio.get_running_loop().time
     end = now() + SLICE_S

@@ -179,7 +179,7 @@ class AccessEntry:
     operation: Operation
     permission: Permission
 
-    def concerns(self, principal: Principal, host: str) -> bool:
+    def applies_to(self, principal: Principal, host: str) -> bool:
         """Returns whether the entry is for this principal on this host."""
         if self.host not in (WILDCARD, host):
             return False

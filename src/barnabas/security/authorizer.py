@@ -123,7 +123,7 @@ class Authorizer:
         entries = self.acls.entries_for(resource)
         if not entries:
             return self._open
-        mine = [entry for entry in entries if entry.concerns(principal, host)]
+        mine = [entry for entry in entries if entry.applies_to(principal, host)]
         if any(entry.denies(operation) for entry in mine):
             return False
         return any(entry.allows(operation) for entry in mine)
@@ -141,7 +141,7 @@ class Authorizer:
         mine = [
             binding
             for binding in self.acls.of_type(resource_type)
-            if binding.entry.concerns(principal, host)
+            if binding.entry.applies_to(principal, host)
         ]
         denied = [binding.pattern for binding in mine if binding.entry.denies(operation)]
         if any(pattern == ResourcePattern(resource_type, WILDCARD) for pattern in denied):

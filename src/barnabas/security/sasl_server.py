@@ -110,7 +110,7 @@ class SaslServer:
         if mechanism not in self._mechanisms:
             return self._reject(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "mechanism not enabled")
         if self.state is SaslState.AUTHENTICATED:
-            problem = self._why_not_again(mechanism, now_ms)
+            problem = self._reauthentication_problem(mechanism, now_ms)
             if problem is not None:
                 return self._reject(ErrorCode.SASL_AUTHENTICATION_FAILED, problem)
         again = self.state is SaslState.AUTHENTICATED
@@ -162,7 +162,7 @@ class SaslServer:
         delay_ms = self._config.failure_delay_ms
         return HandshakeReply(error, tuple(sorted(self._mechanisms)), delay_ms, reason)
 
-    def _why_not_again(self, mechanism: str, now_ms: int) -> str | None:
+    def _reauthentication_problem(self, mechanism: str, now_ms: int) -> str | None:
         if mechanism != self._mechanism:
             return "another mechanism than before"
         if now_ms - self._authenticated_ms < MIN_REAUTHENTICATION_MS:

@@ -26,14 +26,14 @@ FETCH_BYTES = 16 * 1024 * 1024
 SERVERS = "bootstrap.servers"
 ISOLATION = "isolation.level"
 
-_REFUSED_IN_SOURCE = {
+_REJECTED_IN_SOURCE = {
     "auto.offset.reset": "use startingOffsets",
     "key.deserializer": "keys are always bytes; cast or decode the column",
     "value.deserializer": "values are always bytes; cast or decode the column",
     "enable.auto.commit": "the query's checkpoint holds its position",
     "interceptor.classes": "interceptors are not supported",
 }
-_REFUSED_IN_SINK = {
+_REJECTED_IN_SINK = {
     "key.serializer": "keys are taken as bytes or text",
     "value.serializer": "values are taken as bytes or text",
     "transactional.id": "the sink names its transactions itself",
@@ -96,7 +96,7 @@ class ClusterSettings:
 
 def consumer_settings(options: Mapping[str, str]) -> tuple[dict[str, str], int]:
     """Returns settings for a SimpleConsumer, and the number of bytes per fetch."""
-    given = _kafka_options(options, _REFUSED_IN_SOURCE)
+    given = _kafka_options(options, _REJECTED_IN_SOURCE)
     settings: dict[str, str] = {}
     for name, text in given.items():
         if name in SIMPLE_KEYS:
@@ -112,7 +112,7 @@ def consumer_settings(options: Mapping[str, str]) -> tuple[dict[str, str], int]:
 
 def producer_settings(options: Mapping[str, str]) -> dict[str, str]:
     """Returns checked settings for a Producer."""
-    settings = _kafka_options(options, _REFUSED_IN_SINK)
+    settings = _kafka_options(options, _REJECTED_IN_SINK)
     PRODUCER_KEYS.parse(settings)
     return settings
 

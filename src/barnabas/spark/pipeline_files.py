@@ -131,10 +131,10 @@ class _Document:
         if self.values > _MAX_VALUES:
             raise PipelineError(key, f"aliases make more than {_MAX_VALUES} values of the file")
         if isinstance(node, self.yaml.MappingNode):
-            with self._inside(node, key):
+            with self._check_nesting(node, key):
                 return self._mapping(node, key)
         if isinstance(node, self.yaml.SequenceNode):
-            with self._inside(node, key):
+            with self._check_nesting(node, key):
                 return self._sequence(node, key)
         return None if node is None else _scalar(node)
 
@@ -155,7 +155,7 @@ class _Document:
         return [self.value(item, f"{key}[{n}]") for n, item in enumerate(node.value)]
 
     @contextmanager
-    def _inside(self, node: object, key: str) -> Iterator[None]:
+    def _check_nesting(self, node: object, key: str) -> Iterator[None]:
         """Raises PipelineError if an alias refers to a node that contains it, or nests too deep."""
         if id(node) in self.open_nodes:
             raise PipelineError(key, "an alias refers to a value that contains it")

@@ -69,7 +69,7 @@ class Checkpoints:
         """Returns the current value of a partition; -1 if the directory has no log of it."""
         # A partition that moves between directories has two logs, each with its own values.
         for log in (self._table.get(partition), self._table.future(partition)):
-            if log is not None and self._table.home(log) is directory:
+            if log is not None and self._table.directory_of(log) is directory:
                 return VALUES[name](log)
         return -1
 
@@ -79,7 +79,7 @@ class Checkpoints:
         """Adds the current values of these logs to the contents for the file of each directory."""
         value = VALUES[name]
         for log in logs:
-            directory = self._table.home_if_present(log)
+            directory = self._table.directory_if_present(log)
             if directory in collected and (offset := value(log)) >= 0:
                 collected[directory][log.topic_partition] = offset
 
@@ -90,7 +90,7 @@ class Checkpoints:
         make new records count as flushed, and a log start offset above it would delete them.
         """
         self._truncations += 1
-        directory = self._table.home(log)
+        directory = self._table.directory_of(log)
         for name, value in VALUES.items():
             if directory.offsets(name).get(log.topic_partition, 0) > value(log):
                 self._write_in(directory, name, must=True)

@@ -97,7 +97,7 @@ def clean(plan: CleanPlan) -> CleanResult:
             for txn in transactions.take_kept_aborted():
                 cleaned.aborted.append(txn)
             _sync(cleaned)
-    # Also after a cancellation: the files have no entry in any list of segments.
+    # BaseException includes a cancellation: nothing else deletes the files, which no log contains.
     except BaseException:
         discard(result)
         raise

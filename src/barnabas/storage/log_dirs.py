@@ -89,8 +89,7 @@ class DirHealth:
         if self.failed:
             return
         self.failed = True
-        # Both are set before the listeners run: these stop the replicas of the directory, and none
-        # of them may write again.
+        # Set before the listeners stop the replicas: no replica may write to the directory again.
         self.cause = cause
         _log.error("log directory %s is offline: %s", self.directory, cause)
         for listener in self._listeners:

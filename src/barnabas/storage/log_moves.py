@@ -42,14 +42,14 @@ _NEAR_BYTES = 256 * 1024
 class CopyTask:
     """A piece of the current log; `run` reads it on any thread and never raises."""
 
-    __slots__ = ("data", "error", "generation", "is_rest", "offset", "piece", "segment_base")
+    __slots__ = ("data", "error", "generation", "is_last", "offset", "piece", "segment_base")
 
     def __init__(self, move: "LogMove", read: LogRead, piece: FileSlice) -> None:
         self.piece = piece
         self.offset = move.future.log_end_offset
         self.segment_base = move.segment_at(read.first_batch_base_offset).base_offset
         self.generation = move.current.local.generation
-        self.is_rest = read.next_offset == move.current.log_end_offset and (
+        self.is_last = read.next_offset == move.current.log_end_offset and (
             read.size <= _NEAR_BYTES
         )
         """Whether this small piece is all that is missing, so that the swap may copy it."""
@@ -252,10 +252,10 @@ class LogMoves:
         current.health.check()
         move = self._moves.get(topic_partition)
         if move is not None:
-            if self._table.home(move.future) is directory:
+            if self._table.directory_of(move.future) is directory:
                 return
             self.cancel(topic_partition)
-        if self._table.home(current) is not directory:
+        if self._table.directory_of(current) is not directory:
             self._start(current, directory, directory.path / name)
 
     def _directory(self, path: str) -> LogDirectory:
@@ -292,7 +292,7 @@ class LogMoves:
         same_topic = None in (current.topic_id, future.topic_id) or (
             current.topic_id == future.topic_id
         )
-        if same_topic and self._table.home(current) is not self._table.home(future):
+        if same_topic and self._table.directory_of(current) is not self._table.directory_of(future):
             self._join(current, future)
         else:
             self._discard(future)
@@ -342,7 +342,7 @@ class LogMoves:
         if not self._holds(move):
             return False
         current, future = move.current, move.future
-        target = self._table.home(future)
+        target = self._table.directory_of(future)
         move.copy_now(self._clock.now_ms())
         try:
             self._prepare(move, target)
@@ -363,7 +363,7 @@ class LogMoves:
     def _prepare(self, move: LogMove, target: LogDirectory) -> None:
         """Makes the copy as durable as the current log and marks it as complete."""
         current, future = move.current, move.future
-        source = self._table.home(current)
+        source = self._table.directory_of(current)
         move.adopt()
         if future.topic_id is None and current.topic_id is not None:
             self._opener.sign(future, current.topic_id)
@@ -375,7 +375,7 @@ class LogMoves:
 
     def _rename(self, move: LogMove, target: LogDirectory) -> None:
         current, future = move.current, move.future
-        partition, source = current.topic_partition, self._table.home(current)
+        partition, source = current.topic_partition, self._table.directory_of(current)
         grave = source.path / file_names.deleted_dir(partition, uuid.uuid4().hex)
         place = target.path / file_names.partition_dir(partition)
         try:

@@ -23,8 +23,8 @@ class LogTable:
     def __init__(self) -> None:
         self._logs: dict[TopicPartition, Log] = {}
         self._futures: dict[TopicPartition, Log] = {}
-        self._homes: dict[Log, LogDirectory] = {}
-        self._numbers: dict[str, set[int]] = {}
+        self._directories: dict[Log, LogDirectory] = {}
+        self._partitions_of_topic: dict[str, set[int]] = {}
         """Partitions of each topic that have a log."""
         self.changes = LogChanges()
         self.removals = 0
@@ -57,23 +57,23 @@ class LogTable:
         self._settle(log, directory)
 
     def _settle(self, log: Log, directory: LogDirectory) -> None:
-        self._homes[log] = directory
+        self._directories[log] = directory
         directory.log_count += 1
-        topic, number = log.topic_partition
-        self._numbers.setdefault(topic, set()).add(number)
+        topic, partition = log.topic_partition
+        self._partitions_of_topic.setdefault(topic, set()).add(partition)
         self.changes.watch(log)
 
     def remove(self, log: Log) -> LogDirectory:
         """Removes a current or future log; returns its directory."""
         where = self._futures if self.is_future(log) else self._logs
         del where[log.topic_partition]
-        directory = self._homes.pop(log)
+        directory = self._directories.pop(log)
         directory.log_count -= 1
-        topic, number = log.topic_partition
+        topic, partition = log.topic_partition
         if log.topic_partition not in self._logs and log.topic_partition not in self._futures:
-            self._numbers[topic].discard(number)
-            if not self._numbers[topic]:
-                del self._numbers[topic]
+            self._partitions_of_topic[topic].discard(partition)
+            if not self._partitions_of_topic[topic]:
+                del self._partitions_of_topic[topic]
         self.changes.removed(log)
         self.removals += 1
         return directory
@@ -83,15 +83,16 @@ class LogTable:
         self.remove(self._logs[future.topic_partition])
         self._logs[future.topic_partition] = self._futures.pop(future.topic_partition)
 
-    def home(self, log: Log) -> LogDirectory:
-        return self._homes[log]
+    def directory_of(self, log: Log) -> LogDirectory:
+        """Returns the directory of a log of the table."""
+        return self._directories[log]
 
-    def home_if_present(self, log: Log) -> LogDirectory | None:
+    def directory_if_present(self, log: Log) -> LogDirectory | None:
         """Returns the directory of a log; None if it was removed from the table."""
-        return self._homes.get(log)
+        return self._directories.get(log)
 
     def has(self, log: Log) -> bool:
-        return log in self._homes
+        return log in self._directories
 
     def logs_in(self, directory: Path) -> list[Log]:
         """Returns the current logs of a directory."""
@@ -102,8 +103,8 @@ class LogTable:
 
     def _logs_at(self, directory: Path, logs: Iterable[Log]) -> list[Log]:
         # Compares the paths of directories, not of logs: comparing 10,000 paths takes 5 ms.
-        homes = {home for home in set(self._homes.values()) if home.path == directory}
-        return [log for log in logs if self._homes[log] in homes]
+        same_path = {found for found in set(self._directories.values()) if found.path == directory}
+        return [log for log in logs if self._directories[log] in same_path]
 
     def logs_of(self, topic: str) -> list[Log]:
         """Returns the current and future logs of a topic."""
@@ -112,8 +113,8 @@ class LogTable:
         ]
 
     def _of_topic(self, topic: str, table: dict[TopicPartition, Log]) -> Iterator[Log]:
-        for number in self._numbers.get(topic, ()):
-            log = table.get(TopicPartition(topic, number))
+        for partition in self._partitions_of_topic.get(topic, ()):
+            log = table.get(TopicPartition(topic, partition))
             if log is not None:
                 yield log
 
@@ -123,7 +124,7 @@ class LogTable:
         Reads the settings of one log of each topic: all logs of a topic have the same.
         """
         found: list[Log] = []
-        for topic in self._numbers:
+        for topic in self._partitions_of_topic:
             logs = (log for log in self._of_topic(topic, self._logs) if not log.health.failed)
             first = next(logs, None)
             if first is not None and first.config.compact:

@@ -115,7 +115,7 @@ class SnapshotFiles:
         return sorted(self._offsets)
 
     def take(self, offset: int, producers: ProducerStates) -> None:
-        """Writes the state before `offset`, unless there are no producers and no snapshots."""
+        """Writes the state before `offset` if there are producers or older snapshots."""
         # An empty snapshot is written if older ones exist: `restore` would otherwise bring back
         # producers that have expired since.
         if not producers.entries and not self._offsets:

@@ -247,15 +247,15 @@ class _Opening:
     # After an unclean shutdown
 
     def _recover(self) -> None:
-        suspects = self._suspects()
-        first = suspects[0]
+        unverified = self._segments_to_verify()
+        first = unverified[0]
         self._report_gaps([s for s in self._segments if s.base_offset <= first.base_offset])
         # Everything below the first suspect segment was synced. From there on producers, epochs and
         # indexes are rebuilt from the batches, so that none of them refers to a lost batch.
         self._producers = restore_producers(self._snapshots, self._segments, first.base_offset)
         self._epochs.truncate_from_end(first.base_offset)
         self._end_offset = first.base_offset
-        for segment in suspects:
+        for segment in unverified:
             if self._gap_between(self._end_offset, segment):
                 if self._may_be_torn(segment):
                     self._set_aside_from(segment)
@@ -279,15 +279,15 @@ class _Opening:
         # reject a producer's retry of a lost batch as a duplicate.
         self._snapshots.remove_above(self._end_offset)
 
-    def _suspects(self) -> list[Segment]:
-        """Returns the first segment after the recovery point, or damaged, and all later ones."""
+    def _segments_to_verify(self) -> list[Segment]:
+        """Returns the segments from the first one that is damaged or past the recovery point on."""
         segments = list(self._segments)
         for number, segment in enumerate(segments):
-            if segment is self._segments.active or self._is_suspect(segment):
+            if segment is self._segments.active or self._needs_verification(segment):
                 return segments[number:]
         return segments
 
-    def _is_suspect(self, segment: Segment) -> bool:
+    def _needs_verification(self, segment: Segment) -> bool:
         point = self._params.recovery_point
         # Below the recovery point all bytes were synced, so only the indexes are checked.
         if self._segments.end_of(segment, point) > point:

@@ -251,7 +251,7 @@ def _cluster(servers: str | ClusterSettings, options: Mapping[str, str] | None) 
 def _finish(query: Any, name: str, timeout: float | None) -> None:
     # PySpark declares a timeout in whole seconds, but takes fractions.
     try:
-        done = query.awaitTermination(timeout) if timeout is not None else _forever(query)
+        done = query.awaitTermination(timeout) if timeout is not None else _await_end(query)
     except Exception as error:
         if query.exception() is None:
             raise
@@ -264,7 +264,7 @@ def _finish(query: Any, name: str, timeout: float | None) -> None:
         raise failed_query(name, failure) from failure
 
 
-def _forever(query: "StreamingQuery") -> bool:
+def _await_end(query: "StreamingQuery") -> bool:
     query.awaitTermination()
     return True
 

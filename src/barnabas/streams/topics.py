@@ -122,9 +122,9 @@ def wait_until_visible(
         return
     with Admin(settings) as admin:
         topic_partitions = [
-            TopicPartition(found.name, number)
+            TopicPartition(found.name, partition)
             for found in admin.describe_topics(names).check().values()
-            for number in range(len(found.partitions))
+            for partition in range(len(found.partitions))
         ]
         ends = _ends(admin, topic_partitions, IsolationLevel.READ_UNCOMMITTED)
         pause = threading.Event()

@@ -79,7 +79,7 @@ class PendingMarkers:
 
     def take_result(self, topic_partition: TopicPartition, attempt: int, written: bool) -> bool:
         """Stores the result of one partition; returns whether its marker must be sent again."""
-        # Also the result of an earlier attempt counts: the marker is in the log.
+        # The result of an earlier attempt counts as well: the marker is in the log.
         if written:
             self.in_flight.pop(topic_partition, None)
             self.waiting.discard(topic_partition)

@@ -394,5 +394,7 @@ def _by_topic(partitions: frozenset[TopicPartition]) -> list[PartitionsSchema]:
 
 def _flatten(topics: list[PartitionsSchema]) -> frozenset[TopicPartition]:
     return frozenset(
-        TopicPartition(topic.topic, number) for topic in topics for number in topic.partition_ids
+        TopicPartition(topic.topic, partition)
+        for topic in topics
+        for partition in topic.partition_ids
     )

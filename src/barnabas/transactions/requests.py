@@ -50,13 +50,18 @@ class InitProducerId:
 
 
 @dataclass(frozen=True, slots=True)
-class InitProducerIdReply:
+class _ProducerIdReply:
     error: ErrorCode
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_EPOCH
 
     def failed(self, error: ErrorCode) -> Self:
         return type(self)(error)
+
+
+@dataclass(frozen=True, slots=True)
+class InitProducerIdReply(_ProducerIdReply):
+    """Producer id and epoch that the producer uses from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +107,8 @@ class EndTxn:
 
 
 @dataclass(frozen=True, slots=True)
-class EndTxnReply:
+class EndTxnReply(_ProducerIdReply):
     """Producer id and epoch of the next transaction; only EndTxn v5+ returns them."""
-
-    error: ErrorCode
-    producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_EPOCH
-
-    def failed(self, error: ErrorCode) -> Self:
-        return type(self)(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ class TransactionCoordinatorShard:
             return DescribeTransactionReply(self._unavailable, transactional_id)
         return describe_transaction(self._table.get(transactional_id), transactional_id)
 
-    # ------------------------------------------------------------------ what the driver reports
+    # ------------------------------------------------------------------ calls of the driver
 
     def settle(
         self, append: TransactionAppend[ReplyT], code: ErrorCode, now_ms: int
@@ -214,7 +214,7 @@ class TransactionCoordinatorShard:
             appends += self._table.forget_idle(now_ms)
         return CoordinatorOutcome(background=tuple(appends), markers=markers)
 
-    # ------------------------------------------------------------------ inside
+    # ------------------------------------------------------------------ private
 
     def _lookup_error(
         self, transactional_id: str, metadata: TransactionMetadata | None

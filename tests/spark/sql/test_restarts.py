@@ -95,13 +95,13 @@ def test_a_query_stays_where_its_checkpoint_is(engine_factory, tmp_path):
     assert len(one.resume()) == 1
     one.close()
     assert other.resume() == []
-    ((query_id, where),) = other.elsewhere().items()
+    ((query_id, where),) = other.queries_elsewhere().items()
     status = other.run("SHOW QUERIES")[0].rows[0]["status"]
     assert status == f"ON {where}"
     assert f"{query_id}: {status}" in other.run(f"EXPLAIN {query_id}")[0].text
     again = engine_factory("homes")
     assert len(again.resume()) == 1
-    assert again.elsewhere() == {}
+    assert again.queries_elsewhere() == {}
     # Made anew, the query belongs to whoever takes it first.
     other.run("CREATE OR REPLACE STREAM t WITH (kafka_topic='homes_t') AS SELECT k, n FROM s;")
     assert len(other.resume()) == 1

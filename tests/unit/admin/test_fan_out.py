@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from barnabas.admin import LATEST, ConfigResource, NewTopic
-from barnabas.admin.fan_out import kept
+from barnabas.admin.fan_out import results_or_errors
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import TopicPartition
 from barnabas.wire.messages.create_topics import (
@@ -160,7 +160,7 @@ async def test_requests_that_never_started_leave_no_coroutine_behind():
     async def ask(node, items):
         raise AssertionError("cancelled before it began")
 
-    waiting = asyncio.gather(*(kept(ask, node, ["item"]) for node in range(3)))
+    waiting = asyncio.gather(*(results_or_errors(ask, node, ["item"]) for node in range(3)))
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

@@ -4,11 +4,11 @@ import sys
 from barnabas.broker.broker_process import BrokerEndedError, BrokerProcess
 
 
-def test_the_last_words_of_a_broker():
+def test_the_last_line_of_a_broker():
     error = BrokerEndedError(1, 1, "INFO connecting\nbarnabas broker: port 9092 is taken\n\n")
-    assert error.last_words == "port 9092 is taken"
+    assert error.last_line == "port 9092 is taken"
     assert "INFO connecting" in str(error)
-    assert BrokerEndedError(1, -9, "").last_words == "ended with -9"
+    assert BrokerEndedError(1, -9, "").last_line == "ended with -9"
 
 
 def test_other_users_cannot_read_the_configuration_and_the_log(tmp_path):

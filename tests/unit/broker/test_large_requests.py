@@ -18,7 +18,7 @@ from barnabas.broker.large_requests import LargeRequests
 from barnabas.broker.metrics.component_catalog import REQUEST_ERRORS
 from barnabas.broker.metrics.request_metrics import RequestMetrics
 from barnabas.broker.request_limits import (
-    ANSWERED_FACTOR,
+    ERROR_RESPONSE_FACTOR,
     LARGE_RESPONSE,
     SLICED,
     SPARE_ELEMENTS,
@@ -58,7 +58,7 @@ TOPICS = 12_000
 
 def far_above(api):
     """Elements of a request whose connection is closed, without an error response."""
-    return ANSWERED_FACTOR * element_limit(api, known_partitions=1) + 1
+    return ERROR_RESPONSE_FACTOR * element_limit(api, known_partitions=1) + 1
 
 
 class World:

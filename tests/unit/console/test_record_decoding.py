@@ -9,20 +9,34 @@ import fastavro
 import httpx
 import pytest
 
+from barnabas.console.models.records import BatchBody
 from barnabas.console.services.records.bodies import RecordPreviews
 from barnabas.console.services.records.decoding import (
     MAX_PARSED_BYTES,
     RecordDecoder,
     visible,
 )
-from barnabas.console.services.records.log_entries import EntryBatch, LogEntry
+from barnabas.console.services.records.log_entries import LogEntry
 from barnabas.console.services.records.schema_registry import SchemaRegistry
 
 SCHEMA = {"type": "record", "name": "R", "fields": [{"name": "id", "type": "long"}]}
 
 
 def entry(value, topic="t"):
-    batch = EntryBatch(0, 0, 1, 100, 2, "none")
+    batch = BatchBody(
+        base_offset=0,
+        last_offset=0,
+        records=1,
+        size_bytes=100,
+        magic=2,
+        codec="none",
+        leader_epoch=0,
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        transactional=False,
+        max_timestamp=0,
+    )
     return LogEntry(topic, 0, 0, 0, False, None, value, (), batch)
 
 

@@ -13,7 +13,7 @@ def slots(protected=None, taken=(), **limits):
 def test_without_limits_there_is_always_room():
     free = slots(taken=["A"] * 1000)
     assert free.has_room("A")
-    assert free.welcomes("10.0.0.1")
+    assert free.has_slot_for("10.0.0.1")
     assert free.surplus == 0
 
 
@@ -53,12 +53,12 @@ def test_a_lowered_limit_leaves_a_surplus():
 
 def test_addresses_are_counted_over_all_listeners():
     some = slots(per_ip=2, of_ips={"10.0.0.9": 0, "10.0.0.8": 3}, taken=["A", "B"])
-    assert not some.welcomes("10.0.0.1")
-    assert some.welcomes("10.0.0.2")
-    assert not some.welcomes("10.0.0.9")
+    assert not some.has_slot_for("10.0.0.1")
+    assert some.has_slot_for("10.0.0.2")
+    assert not some.has_slot_for("10.0.0.9")
     some.give_back("B", "10.0.0.1")
-    assert some.welcomes("10.0.0.1")
+    assert some.has_slot_for("10.0.0.1")
     for _ in range(3):
-        assert some.welcomes("10.0.0.8")
+        assert some.has_slot_for("10.0.0.8")
         some.take("A", "10.0.0.8")
-    assert not some.welcomes("10.0.0.8")
+    assert not some.has_slot_for("10.0.0.8")

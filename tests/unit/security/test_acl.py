@@ -56,7 +56,7 @@ def test_a_pattern_covers_the_names_it_describes(
     ],
 )
 def test_the_principals_and_hosts_of_an_entry(entry: AccessEntry, concerned: bool) -> None:
-    assert entry.concerns(ALICE, "10.0.0.1") is concerned
+    assert entry.applies_to(ALICE, "10.0.0.1") is concerned
 
 
 def test_allowing_implies_describing_and_denying_does_not() -> None:

@@ -281,7 +281,7 @@ def _token_owner(request: CreateDelegationTokenRequest) -> Iterator[str]:
         yield f"{request.owner_principal_type}:{request.owner_principal_name}"
 
 
-def _nothing(request: object) -> Iterator[str]:
+def _no_names(request: object) -> Iterator[str]:
     """The HMAC that identifies a token is a secret."""
     return iter(())
 
@@ -303,8 +303,8 @@ CHANGES: dict[ApiKey, Callable[[Any], Iterator[str]]] = {
     ApiKey.ALTER_CLIENT_QUOTAS: _quotas,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _scram_users,
     ApiKey.CREATE_DELEGATION_TOKEN: _token_owner,
-    ApiKey.RENEW_DELEGATION_TOKEN: _nothing,
-    ApiKey.EXPIRE_DELEGATION_TOKEN: _nothing,
+    ApiKey.RENEW_DELEGATION_TOKEN: _no_names,
+    ApiKey.EXPIRE_DELEGATION_TOKEN: _no_names,
 }
 """The APIs that change the cluster, with the resources of their requests; not those of records,
 offsets and transactions, which clients use all the time."""
@@ -406,7 +406,7 @@ class AuditTopic:
                 if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                     raise
             await self._topics.wait_for_leaders(self._topic, 1, _TIMEOUT_MS)
-        for number, state in (self._metadata.partitions(self._topic) or {}).items():
+        for partition, state in (self._metadata.partitions(self._topic) or {}).items():
             if state.leader != NO_BROKER:
-                return TopicPartition(self._topic, number), state.leader
+                return TopicPartition(self._topic, partition), state.leader
         raise BrokerError(ErrorCode.LEADER_NOT_AVAILABLE)

@@ -91,8 +91,10 @@ class SaslGate:
                 raise ConnectionClosedError(CloseReason.UNSUPPORTED, "an unknown SASL request")
             header, offset = decode_request_header(frame)
             if api_key == _HANDSHAKE:
-                return self._handshake(connection, session, header, frame, offset)
-            return self._authenticate(connection, session, header, frame, offset)
+                handshake = SaslHandshakeRequest.decode(frame, version, offset)
+                return self._handshake(connection, session, header, handshake)
+            exchange = SaslAuthenticateRequest.decode(frame, version, offset)
+            return self._authenticate(connection, session, header, exchange)
         if not session.may_serve(now_ms, is_api_versions=api_key == _API_VERSIONS):
             expired = session.state is SaslState.AUTHENTICATED
             detail = "the session has expired" if expired else "a request before authentication"
@@ -104,10 +106,8 @@ class SaslGate:
         connection: ServerConnection,
         session: SaslServer,
         header: RequestHeader,
-        frame: memoryview,
-        offset: int,
+        request: SaslHandshakeRequest,
     ) -> Reply:
-        request = SaslHandshakeRequest.decode(frame, header.api_version, offset)
         now_ms = self._clock.monotonic_ms()
         reply = session.handshake(request.mechanism, header.api_version, now_ms)
         parts = encode_reply(header, SaslHandshakeResponse(reply.error, list(reply.mechanisms)))
@@ -118,10 +118,8 @@ class SaslGate:
         connection: ServerConnection,
         session: SaslServer,
         header: RequestHeader,
-        frame: memoryview,
-        offset: int,
+        request: SaslAuthenticateRequest,
     ) -> Reply:
-        request = SaslAuthenticateRequest.decode(frame, header.api_version, offset)
         response = session.authenticate(request.auth_bytes, self._clock.monotonic_ms())
         self._admit(connection, response)
         return self._send(connection, response, encode_reply(header, _response(response)))

@@ -261,7 +261,7 @@ class DelegationTokens:
         except MultiError as error:
             raise error.cause from error
 
-    # --- the copy in memory ----------------------------------------------------------------
+    # --- the cache -------------------------------------------------------------------------
 
     async def _reload(self, notification: bytes) -> None:
         token_id = notification.decode()

@@ -71,7 +71,7 @@ class CommandReceiver:
         }
         for topic in sorted(unknown):  # a new log needs the settings of its topic
             await self._configs.load_topic(topic)
-        self._book.learn(command.live_brokers)
+        self._book.update(command.live_brokers)
         return await self._apply_in_slices(command, self._replicas.apply_leader_and_isr)
 
     async def _apply_in_slices(
@@ -97,7 +97,7 @@ class CommandReceiver:
         error = self._replicas.fence_command(command.controller_epoch, command.broker_epoch)
         if error is not ErrorCode.NONE:
             return ControlReply(error)
-        self._book.learn(command.live_brokers)
+        self._book.update(command.live_brokers)
         gone = self._metadata.apply(command)
         for topic in gone:
             self._configs.forget_topic(topic)
@@ -120,7 +120,7 @@ class ClusterChannels:
     async def send(self, broker_id: BrokerId, command: Command) -> ControlReply:
         if not isinstance(command, StopReplicaCommand):
             # A newly elected controller has the addresses only from the metadata tree.
-            self._links.book.learn(command.live_brokers)
+            self._links.book.update(command.live_brokers)
         if broker_id == self._broker_id:
             return await self._receiver.apply(command)
         return await self._send(self._links.to(broker_id), command)

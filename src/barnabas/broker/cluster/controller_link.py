@@ -30,7 +30,7 @@ from barnabas.wire.messages.controlled_shutdown import (
 Replies = dict[TopicPartition, AlterPartitionReply]
 _logger = logging.getLogger("barnabas.broker")
 _UNKNOWN_OUTCOME = AlterPartitionReply(ErrorCode.REQUEST_TIMED_OUT)
-_ANSWER_S = 10.0
+_RESPONSE_TIMEOUT_S = 10.0
 # Longest wait, at a controlled shutdown, for the commands that hand over the leaderships.
 _HANDOVER_S = 2.0
 _POLL_S = 0.02
@@ -230,9 +230,8 @@ class BrokerShutdown:
 
     async def _try_leave(self) -> bool:
         try:
-            async with asyncio.timeout(
-                _ANSWER_S
-            ):  # a controller without ZooKeeper sends no response
+            # A controller without ZooKeeper sends no response.
+            async with asyncio.timeout(_RESPONSE_TIMEOUT_S):
                 remaining = await self._controller.controlled_shutdown(self._broker_epoch())
         except (BarnabasError, OSError) as error:
             _logger.info("controlled shutdown failed: %s", error)

@@ -26,7 +26,7 @@ class AddressBook:
         self.listener = listener
         self._addresses: dict[BrokerId, Address] = {}
 
-    def learn(self, brokers: Iterable[LiveBroker]) -> None:
+    def update(self, brokers: Iterable[LiveBroker]) -> None:
         for broker in brokers:
             endpoint = broker.endpoint(self.listener)
             if endpoint is not None:

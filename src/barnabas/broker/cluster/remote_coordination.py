@@ -111,8 +111,8 @@ class RoutedAddPartitions:
             request.producer_epoch,
             request.verify_only,
             [
-                adding.AddPartitionsToTxnTopic(topic, numbers)
-                for topic, numbers in by_topic(sorted(request.partitions)).items()
+                adding.AddPartitionsToTxnTopic(topic, partitions)
+                for topic, partitions in by_topic(sorted(request.partitions)).items()
             ],
         )
         version = _ADD_VERSION if request.transaction_version >= 2 else _VERIFY_VERSION

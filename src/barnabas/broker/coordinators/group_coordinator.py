@@ -152,13 +152,13 @@ class GroupCoordinator(Coordinator[GroupShardDriver]):
         self._view.refresh()
         deleted = frozenset(gone)
         if deleted:
-            self._everywhere(lambda shard, now_ms: shard.topics_deleted(deleted, now_ms))
+            self._run_on_all_shards(lambda shard, now_ms: shard.topics_deleted(deleted, now_ms))
 
     def expire(self) -> None:
         """Removes expired offsets and groups; called periodically."""
-        self._everywhere(lambda shard, now_ms: shard.expire(now_ms))
+        self._run_on_all_shards(lambda shard, now_ms: shard.expire(now_ms))
 
-    def _everywhere(self, step: GroupOperation) -> None:
+    def _run_on_all_shards(self, step: GroupOperation) -> None:
         for driver in list(self._host.active()):
             self._repeat(driver, step)
 

@@ -120,9 +120,9 @@ class VerifiedProduce:
         )
         self._pending_requests -= 1
         if self._pending_requests == 0 and self._deferred is not None:
-            self._serve_late(self._deferred)
+            self._serve_deferred(self._deferred)
 
-    def _serve_late(self, deferred: Deferred) -> None:
+    def _serve_deferred(self, deferred: Deferred) -> None:
         try:
             result = self._serve(self._results)
         except ConnectionClosedError as closed:  # acks=0 and a failure

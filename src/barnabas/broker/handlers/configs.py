@@ -2,10 +2,13 @@
 
 import asyncio
 import enum
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Protocol, TypeVar
 
 from barnabas.broker.config_layers import ConfigValue
 from barnabas.broker.config_resources import (
+    AlteredResource,
     ConfigPorts,
     ConfigurableResource,
     ResourceCounts,
@@ -56,6 +59,9 @@ from barnabas.wire.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 from barnabas.zk.tree import TreeError
+
+_ResourceT = TypeVar("_ResourceT", bound=AlteredResource)
+_ResponseT = TypeVar("_ResponseT")
 
 
 class AlterConfigPorts(ConfigPorts, Protocol):
@@ -143,12 +149,11 @@ async def handle_alter_configs(
 
     v2 flexible.
     """
-    counts = count_resources(request.resources)
-    responses = []
-    for resource in request.resources:
-        responses.append(await _replace_values(ctx, request, resource, counts))
-        await asyncio.sleep(0)  # lets the loop serve other requests
-    return AlterConfigsResponse(responses=responses)
+    return AlterConfigsResponse(
+        responses=await _for_each_resource(
+            request.resources, partial(_replace_values, ctx, request)
+        )
+    )
 
 
 async def _replace_values(
@@ -173,6 +178,19 @@ async def _replace_values(
     except (BrokerError, TreeError) as error:
         response.error_code, response.error_message = code_and_message(error)
     return response
+
+
+async def _for_each_resource(
+    resources: Sequence[_ResourceT],
+    change: Callable[[_ResourceT, ResourceCounts], Awaitable[_ResponseT]],
+) -> list[_ResponseT]:
+    """Changes the resources one after the other and returns their responses."""
+    counts = count_resources(resources)
+    responses = []
+    for resource in resources:
+        responses.append(await change(resource, counts))
+        await asyncio.sleep(0)  # lets the loop serve other requests
+    return responses
 
 
 # --- IncrementalAlterConfigs ----------------------------------------------------------------------
@@ -201,12 +219,9 @@ async def handle_incremental_alter_configs(
 
     v1 flexible.
     """
-    counts = count_resources(request.resources)
-    responses = []
-    for resource in request.resources:
-        responses.append(await _change_values(ctx, request, resource, counts))
-        await asyncio.sleep(0)  # lets the loop serve other requests
-    return IncrementalAlterConfigsResponse(responses=responses)
+    return IncrementalAlterConfigsResponse(
+        responses=await _for_each_resource(request.resources, partial(_change_values, ctx, request))
+    )
 
 
 async def _change_values(

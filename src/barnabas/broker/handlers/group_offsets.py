@@ -116,8 +116,8 @@ def _topic_name(ctx: HandlerContext[GroupPorts], topic: OffsetCommitRequestTopic
     return topic.name if metadata.has_topic(topic.name) else None
 
 
-def _partition_exists(ctx: HandlerContext[GroupPorts], name: str, number: int) -> bool:
-    return ctx.services.metadata.partition(TopicPartition(name, number)) is not None
+def _partition_exists(ctx: HandlerContext[GroupPorts], name: str, partition: int) -> bool:
+    return ctx.services.metadata.partition(TopicPartition(name, partition)) is not None
 
 
 def _committed_topic(
@@ -256,10 +256,10 @@ class _OffsetFetch:
         if group.topics is None:
             return None
         return tuple(
-            TopicPartition(name, number)
+            TopicPartition(name, partition)
             for topic in group.topics
             if (name := self._name(topic)) is not None
-            for number in topic.partition_indexes
+            for partition in topic.partition_indexes
         )
 
     def _name(self, topic: OffsetFetchRequestTopics) -> str | None:
@@ -371,10 +371,10 @@ def handle_offset_delete(ctx: HandlerContext[GroupPorts], request: WireDeleteReq
             return _failed_deletion(reply.error_code)
         errors = dict(reply.partitions)
         topics: dict[str, OffsetDeleteResponseTopic] = {}
-        for name, number in requested:
-            code = errors.get(TopicPartition(name, number), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        for name, partition in requested:
+            code = errors.get(TopicPartition(name, partition), ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             topic = topics.setdefault(name, OffsetDeleteResponseTopic(name, []))
-            topic.partitions.append(OffsetDeleteResponsePartition(number, code))
+            topic.partitions.append(OffsetDeleteResponsePartition(partition, code))
         return OffsetDeleteResponse(topics=list(topics.values()))
 
     return run_on_group(

@@ -183,11 +183,11 @@ def _change(
     )
 
 
-def _partition_response(number: int, reply: AlterPartitionReply | None) -> PartitionResponse:
+def _partition_response(partition: int, reply: AlterPartitionReply | None) -> PartitionResponse:
     if reply is None:
-        return PartitionResponse(number, ErrorCode.UNKNOWN_TOPIC_ID)
+        return PartitionResponse(partition, ErrorCode.UNKNOWN_TOPIC_ID)
     return PartitionResponse(
-        number,
+        partition,
         reply.error,
         reply.leader,
         reply.leader_epoch,

@@ -57,9 +57,9 @@ async def handle_describe_log_dirs(
     wanted = None
     if request.topics is not None:
         wanted = {
-            TopicPartition(topic.topic, number)
+            TopicPartition(topic.topic, partition)
             for topic in request.topics
-            for number in topic.partitions
+            for partition in topic.partitions
         }
     response = DescribeLogDirsResponse()
     for directory in ctx.services.logs.dirs:
@@ -131,9 +131,9 @@ def respond_per_replica(
             paths.update(dict.fromkeys(topic.partitions, directory.path))
 
     def results(name: str) -> Iterator[AlterReplicaLogDirPartitionResult]:
-        for number, path in wanted[name].items():
-            error = response(TopicPartition(name, number), path)
-            yield AlterReplicaLogDirPartitionResult(number, error)
+        for partition, path in wanted[name].items():
+            error = response(TopicPartition(name, partition), path)
+            yield AlterReplicaLogDirPartitionResult(partition, error)
 
     return AlterReplicaLogDirsResponse(
         results=[AlterReplicaLogDirTopicResult(name, list(results(name))) for name in wanted]

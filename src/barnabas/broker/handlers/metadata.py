@@ -186,7 +186,7 @@ def _topic(
         if name is None:
             return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, requested.topic_id)
     if not metadata.has_topic(name):
-        return MetadataResponseTopic(_why_unknown(name, failed), name)
+        return MetadataResponseTopic(_unknown_topic_code(name, failed), name)
     topic_id = metadata.topic_id(name) or ZERO_UUID
     return MetadataResponseTopic(0, name, topic_id, name in INTERNAL_TOPICS)
 
@@ -198,7 +198,7 @@ def _states(metadata: MetadataCache, topic: MetadataResponseTopic) -> list[Parti
     return [state for _, state in sorted((metadata.partitions(topic.name) or {}).items())]
 
 
-def _why_unknown(name: str, failed: dict[str, ErrorCode]) -> ErrorCode:
+def _unknown_topic_code(name: str, failed: dict[str, ErrorCode]) -> ErrorCode:
     if topic_name_problem(name) is not None:
         return ErrorCode.INVALID_TOPIC_EXCEPTION
     return failed.get(name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -120,9 +120,9 @@ async def handle_list_partition_reassignments(
     partitions = None
     if request.topics is not None:
         partitions = [
-            TopicPartition(topic.name, number)
+            TopicPartition(topic.name, partition)
             for topic in request.topics
-            for number in topic.partition_indexes
+            for partition in topic.partition_indexes
         ]
     try:
         moves = await ctx.services.cluster.controller.list_reassignments(partitions)
@@ -165,9 +165,9 @@ async def handle_elect_leaders(
     partitions = None
     if request.topic_partitions is not None:
         partitions = [
-            TopicPartition(topic.topic, number)
+            TopicPartition(topic.topic, partition)
             for topic in request.topic_partitions
-            for number in topic.partitions
+            for partition in topic.partitions
         ]
     try:
         codes = await ctx.services.cluster.controller.elect_leaders(kind, partitions)

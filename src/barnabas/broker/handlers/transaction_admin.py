@@ -154,8 +154,8 @@ def handle_describe_producers(
             TopicResponse(
                 topic.name,
                 [
-                    _describe_partition(ctx, TopicPartition(topic.name, number))
-                    for number in topic.partition_indexes
+                    _describe_partition(ctx, TopicPartition(topic.name, partition))
+                    for partition in topic.partition_indexes
                 ],
             )
             for topic in request.topics
@@ -253,9 +253,9 @@ def _end_of_transaction(marker: WritableTxnMarker) -> EndOfTransaction:
 def _marker_partitions(marker: WritableTxnMarker) -> list[TopicPartition]:
     """Returns every partition once, however often the request names it."""
     named = (
-        TopicPartition(topic.name, number)
+        TopicPartition(topic.name, partition)
         for topic in marker.topics
-        for number in topic.partition_indexes
+        for partition in topic.partition_indexes
     )
     return list(dict.fromkeys(named))
 
@@ -268,9 +268,9 @@ def _marker_result(marker: WritableTxnMarker, results: Results) -> WritableTxnMa
                 topic.name,
                 [
                     WritableTxnMarkerPartitionResult(
-                        number, results[TopicPartition(topic.name, number)]
+                        partition, results[TopicPartition(topic.name, partition)]
                     )
-                    for number in topic.partition_indexes
+                    for partition in topic.partition_indexes
                 ],
             )
             for topic in marker.topics

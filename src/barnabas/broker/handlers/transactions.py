@@ -254,7 +254,9 @@ class _AddPartitionsBatch:
 
 
 def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
-    return [TopicPartition(topic.name, number) for topic in topics for number in topic.partitions]
+    return [
+        TopicPartition(topic.name, partition) for topic in topics for partition in topic.partitions
+    ]
 
 
 def _results(errors: _PartitionErrors) -> list[AddPartitionsToTxnTopicResult]:

@@ -181,7 +181,7 @@ def _add_connection_metrics(registry: Registry, listeners: Listeners) -> None:
 
     registry.source(catalog.CONNECTIONS, counts)
     registry.source(catalog.CLIENTS, clients)
-    registry.source(catalog.REFUSED, refused)
+    registry.source(catalog.REFUSED_CONNECTIONS, refused)
 
 
 # --- replicas and logs -----------------------------------------------------------------------

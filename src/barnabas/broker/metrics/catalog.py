@@ -118,7 +118,7 @@ CLIENTS = Metric(
     "Open connections by the client software that ApiVersions named.",
     ("listener", "clientSoftwareName", "clientSoftwareVersion"),
 )
-REFUSED = Metric(
+REFUSED_CONNECTIONS = Metric(
     "barnabas_refused_connections",
     COUNTER,
     "connections",

@@ -5,13 +5,12 @@ A file name `-` is the standard stream; files whose names end in .gz are compres
 """
 
 import argparse
-import contextlib
 import fcntl
 import gzip
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, Literal
 
@@ -147,24 +146,14 @@ def confirmed(arguments: argparse.Namespace, question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-@contextlib.contextmanager
-def open_output(name: str) -> Iterator[IO[str]]:
+def open_output(name: str) -> AbstractContextManager[IO[str]]:
     """Opens a file for writing; `-` is stdout."""
-    if name == STDIO:
-        yield sys.stdout
-        return
-    with _open(name, "wt", "write") as out:
-        yield out
+    return nullcontext(sys.stdout) if name == STDIO else _open(name, "wt", "write")
 
 
-@contextlib.contextmanager
-def open_input(name: str) -> Iterator[IO[str]]:
+def open_input(name: str) -> AbstractContextManager[IO[str]]:
     """Opens a file for reading; `-` is stdin."""
-    if name == STDIO:
-        yield sys.stdin
-        return
-    with _open(name, "rt", "read") as lines:
-        yield lines
+    return nullcontext(sys.stdin) if name == STDIO else _open(name, "rt", "read")
 
 
 def read_input(name: str) -> str:
@@ -173,7 +162,7 @@ def read_input(name: str) -> str:
         return text.read()
 
 
-@contextlib.contextmanager
+@contextmanager
 def _open(name: str, mode: Literal["rt", "wt"], purpose: str) -> Iterator[IO[str]]:
     try:
         file = _plain_or_zipped(name, mode)

@@ -151,10 +151,10 @@ def with_lag_seconds(
     """Returns the lags with `lag_seconds` set."""
     settings = connection.checked(SIMPLE_KEYS, {"fetch.max.wait.ms": "0"})
     with barnabas.SimpleConsumer(settings) as consumer:
-        return [_aged(lag, _next_timestamp(consumer, lag), now_ms) for lag in lags]
+        return [_with_age(lag, _next_timestamp(consumer, lag), now_ms) for lag in lags]
 
 
-def _aged(lag: GroupPartitionLag, timestamp_ms: int | None, now_ms: int) -> GroupPartitionLag:
+def _with_age(lag: GroupPartitionLag, timestamp_ms: int | None, now_ms: int) -> GroupPartitionLag:
     seconds = None if timestamp_ms is None else max(now_ms - timestamp_ms, 0) / 1000
     if lag.lag == 0:
         seconds = 0.0

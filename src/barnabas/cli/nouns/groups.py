@@ -1,6 +1,7 @@
 """Consumer groups: list, describe with lag, watch live, reset, copy, delete, remove members."""
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from barnabas.admin.group_types import GroupMember
@@ -17,7 +18,7 @@ from barnabas.cli.nouns.group_lag import (
 )
 from barnabas.cli.nouns.group_reset import committed_of, require_inactive
 from barnabas.cli.record_io.selection import named_partitions
-from barnabas.model.errors import ConfigError
+from barnabas.model.errors import BarnabasError, ConfigError
 from barnabas.model.ids import TopicPartition
 from barnabas.runtime.clock import SystemClock
 
@@ -171,9 +172,7 @@ def _delete(arguments: argparse.Namespace) -> int:
             return FAILED
         else:
             errors = dict(admin.delete_groups(names).errors)
-    rows = [{"group": name, **status_of(errors.get(name))} for name in names]
-    show(arguments, rows, STATUS_COLUMNS)
-    return exit_code(errors)
+    return _show_deleted(arguments, errors)
 
 
 def _delete_in_zookeeper(arguments: argparse.Namespace) -> int:
@@ -181,8 +180,11 @@ def _delete_in_zookeeper(arguments: argparse.Namespace) -> int:
     question = f"delete {', '.join(names)} with their offsets from ZooKeeper"
     if not arguments.dry_run and not confirmed(arguments, question):
         return FAILED
-    errors = zookeeper_groups.delete(arguments)
-    rows = [{"group": name, **status_of(errors.get(name))} for name in names]
+    return _show_deleted(arguments, zookeeper_groups.delete(arguments))
+
+
+def _show_deleted(arguments: argparse.Namespace, errors: Mapping[str, BarnabasError]) -> int:
+    rows = [{"group": name, **status_of(errors.get(name))} for name in arguments.groups]
     show(arguments, rows, STATUS_COLUMNS)
     return exit_code(errors)
 

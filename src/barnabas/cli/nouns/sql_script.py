@@ -213,7 +213,7 @@ def _run_until_failure(engine: Engine) -> int:
 
 def report_remote_queries(engine: Engine) -> None:
     """Reports the queries with checkpoints in another state directory; they run only there."""
-    for query_id, where in engine.elsewhere().items():
+    for query_id, where in engine.queries_elsewhere().items():
         sys.stderr.write(f"{query_id} runs on {where}, where its checkpoint is\n")
 
 
@@ -293,7 +293,7 @@ def _resume(engine: Engine) -> None:
     """Starts the queries of the catalog in a thread, because Spark takes seconds to start."""
     engine.refresh()
     report_remote_queries(engine)
-    count = len(engine.catalog.queries) - len(engine.elsewhere())
+    count = len(engine.catalog.queries) - len(engine.queries_elsewhere())
     if not count or not engine.runs_queries:
         return
     sys.stderr.write(

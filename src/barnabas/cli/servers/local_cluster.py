@@ -119,7 +119,7 @@ def run_cluster(
             with LocalCluster(config) as cluster:
                 last = _serve(cluster, received, started)
         except BrokerEndedError as error:
-            raise LocalError(f"broker {error.broker_id}: {error.last_words}") from error
+            raise LocalError(f"broker {error.broker_id}: {error.last_line}") from error
     return _INTERRUPTED if last == signal.SIGINT else 0
 
 

@@ -153,8 +153,8 @@ class Rebalancer:
                 attempts += 1
                 if retry_connection_loss and isinstance(error, ConnectionLossError):
                     attempts, deadline = 0, loop.time() + retries * backoff_s
-                # Both: a watch can end a pause early, so the attempts alone could be used up
-                # within milliseconds while another member is still releasing its partitions.
+                # Number and time are both limited: a watch can end a pause early, so all attempts
+                # could fail within milliseconds while another member still releases partitions.
                 elif attempts >= retries and loop.time() >= deadline:
                     raise self._failed(attempts, error) from error
                 _log.info("rebalance attempt %d of %s: %s", attempts, self._name, error)

@@ -83,7 +83,7 @@ class BlockingRouter:
             self.refresh(topic_partition.topic)
             found = self.metadata.leader_of(topic_partition)
         if found is None:
-            raise self.metadata.why_no_leader(topic_partition)
+            raise self.metadata.no_leader_error(topic_partition)
         node, epoch = found
         return self.connection(node.address), epoch
 

@@ -273,7 +273,7 @@ class KafkaClient:
             max_version=max_version,
         )
 
-    # -- finding -------------------------------------------------------------------------------
+    # -- coordinators and leaders --------------------------------------------------------------
 
     async def coordinator(self, kind: int, key: str) -> int:
         """Returns the coordinator's broker id; cached until `forget_coordinator`."""
@@ -300,21 +300,21 @@ class KafkaClient:
     async def leader(self, topic_partition: TopicPartition, deadline_s: float) -> tuple[Node, int]:
         """Returns the leader and its epoch; waits for an election until the deadline."""
 
-        async def look() -> tuple[Node, int]:
+        async def attempt() -> tuple[Node, int]:
             found = self.metadata.leader_of(topic_partition)
             if found is None:
                 await self.refresh({topic_partition.topic})
                 found = self.metadata.leader_of(topic_partition)
             if found is None:
-                raise self.metadata.why_no_leader(topic_partition)
+                raise self.metadata.no_leader_error(topic_partition)
             return found
 
-        return await self.retry(look, deadline_s, f"the leader of {topic_partition}")
+        return await self.retry(attempt, deadline_s, f"the leader of {topic_partition}")
 
     async def partitions(self, topic: str, deadline_s: float) -> list[int]:
         """Returns the partition numbers of a topic; waits for its creation until the deadline."""
 
-        async def look() -> list[int]:
+        async def attempt() -> list[int]:
             if self.metadata.partition_count(topic) is None:
                 await self.refresh({topic})
             info = self.metadata.topics.get(topic)
@@ -325,7 +325,7 @@ class KafkaClient:
                 )
             return sorted(info.partitions)
 
-        return await self.retry(look, deadline_s, f"the partitions of topic {topic!r}")
+        return await self.retry(attempt, deadline_s, f"the partitions of topic {topic!r}")
 
     # -- metadata ------------------------------------------------------------------------------
 
@@ -400,7 +400,7 @@ class KafkaClient:
         if info is None or not info.partitions:
             self.note_topic(topic_partition.topic)
             return
-        reason = str(self.metadata.why_no_leader(topic_partition))
+        reason = str(self.metadata.no_leader_error(topic_partition))
         # An election ends soon; a partition that the topic does not have stays missing.
         grace_s = 0.0 if topic_partition.partition not in info.partitions else ELECTION_SECONDS
         self._missing.warn(topic_partition, f"{reason}; the client waits for it", grace_s=grace_s)

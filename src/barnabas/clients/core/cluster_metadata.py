@@ -130,7 +130,7 @@ class ClusterMetadata:
         """Returns the partitions of a topic by number; none if the topic is unknown."""
         info = self.topics.get(topic)
         partitions = {} if info is None else info.partitions
-        return [self.describe(TopicPartition(topic, number)) for number in sorted(partitions)]
+        return [self.describe(TopicPartition(topic, partition)) for partition in sorted(partitions)]
 
     def describe(self, topic_partition: TopicPartition) -> PartitionMetadata:
         """Returns a known partition with its leader and replicas."""
@@ -152,7 +152,7 @@ class ClusterMetadata:
         info = self.topics.get(topic)
         return len(info.partitions) if info is not None and info.partitions else None
 
-    def why_no_leader(self, topic_partition: TopicPartition) -> BrokerError:
+    def no_leader_error(self, topic_partition: TopicPartition) -> BrokerError:
         """Returns the error for a partition for which `leader_of` returns None."""
         topic = self.topics.get(topic_partition.topic)
         if topic is None or not topic.partitions:

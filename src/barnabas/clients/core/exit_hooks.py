@@ -94,7 +94,7 @@ def close_open_clients() -> None:
     deadline_s = monotonic() + EXIT_SECONDS
     failed = getattr(sys, "last_value", None) is not None
     waits: list[Callable[[], None]] = []
-    # Not an iteration: a client that another thread registers or closes meanwhile is also handled.
+    # Not `for client in _open`: other threads may register and close clients meanwhile.
     while _open:
         _, client = _open.popitem()
         try:
@@ -111,8 +111,8 @@ def close_open_clients() -> None:
 def _register_in_worker() -> None:
     """Registers a finalizer of multiprocessing, in a worker process of multiprocessing.
 
-    A worker ends by `os._exit`, which skips atexit handlers but runs these finalizers. The module
-    is not imported here: a process that has not imported it is not such a worker.
+    A worker ends by `os._exit`, which skips atexit handlers but runs these finalizers. No import of
+    multiprocessing is needed: every worker process has imported it.
     """
     process = sys.modules.get("multiprocessing.process")
     util = sys.modules.get("multiprocessing.util")

@@ -1,11 +1,14 @@
 """The settings that all clients share, and the addresses in `bootstrap.servers`."""
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 from barnabas.model.config import ConfigValues
 from barnabas.model.errors import ConfigError
+from barnabas.model.lazy_exports import missing_package
 from barnabas.net.connection_options import Address, ConnectionOptions
 
 
@@ -104,3 +107,14 @@ def _connection(values: ConfigValues) -> ConnectionOptions:
         send_buffer_bytes=values["send.buffer.bytes"],
         receive_buffer_bytes=values["receive.buffer.bytes"],
     )
+
+
+def tracing_module(values: Mapping[str, Any]) -> ModuleType | None:
+    """Returns the module that creates spans if `tracing.enable` is set; it needs an extra."""
+    if not values["tracing.enable"]:
+        return None
+    try:
+        from barnabas.clients.core import tracing  # optional extra: otel
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"tracing.enable=true: {missing_package(error) or error}") from error
+    return tracing

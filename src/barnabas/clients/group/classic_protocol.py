@@ -40,8 +40,8 @@ def encode_subscription(
         topics=sorted(topics),
         user_data=user_data,
         owned_partitions=[
-            OwnedTopic(topic=topic, partitions=numbers)
-            for topic, numbers in by_topic(sorted(owned)).items()
+            OwnedTopic(topic=topic, partitions=partitions)
+            for topic, partitions in by_topic(sorted(owned)).items()
         ],
         generation_id=generation,
         rack_id=rack or None,
@@ -58,9 +58,9 @@ def decode_subscription(member: JoinGroupResponseMember) -> MemberSubscription:
         frozenset(found.topics),
         member.group_instance_id,
         tuple(
-            TopicPartition(item.topic, number)
+            TopicPartition(item.topic, partition)
             for item in found.owned_partitions
-            for number in item.partitions
+            for partition in item.partitions
         ),
         found.generation_id,
         found.user_data,
@@ -71,8 +71,8 @@ def decode_subscription(member: JoinGroupResponseMember) -> MemberSubscription:
 def encode_assignment(topic_partitions: Iterable[TopicPartition]) -> bytes:
     message = ConsumerProtocolAssignment(
         assigned_partitions=[
-            AssignedTopic(topic=topic, partitions=numbers)
-            for topic, numbers in by_topic(sorted(topic_partitions)).items()
+            AssignedTopic(topic=topic, partitions=partitions)
+            for topic, partitions in by_topic(sorted(topic_partitions)).items()
         ]
     )
     return _versioned(ASSIGNMENT_VERSION, message.encode(ASSIGNMENT_VERSION))
@@ -85,9 +85,9 @@ def decode_assignment(data: bytes) -> frozenset[TopicPartition]:
     version, body = _split(data)
     found = ConsumerProtocolAssignment.decode(body, min(version, ASSIGNMENT_VERSION))
     return frozenset(
-        TopicPartition(item.topic, number)
+        TopicPartition(item.topic, partition)
         for item in found.assigned_partitions
-        for number in item.partitions
+        for partition in item.partitions
     )
 
 

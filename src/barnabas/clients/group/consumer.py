@@ -129,7 +129,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         close_at_exit(self)
         interruptible(self)
 
-    # -- what is read --------------------------------------------------------------------------
+    # -- subscription and assignment -----------------------------------------------------------
 
     def subscribe(self, topics: "Iterable[str] | re.Pattern[str]", listener: Any = None) -> None:
         """Reads these topics as a member of the group.
@@ -382,7 +382,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
             finally:
                 self._core.end_poll()
 
-    # -- the end -------------------------------------------------------------------------------
+    # -- close ---------------------------------------------------------------------------------
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
         """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""

@@ -71,9 +71,9 @@ class Kip848Assignment:
         if self._target is None or any(topic_id not in self._names for topic_id in self._target):
             return None
         return frozenset(
-            TopicPartition(self._names[topic_id], number)
-            for topic_id, numbers in self._target.items()
-            for number in numbers
+            TopicPartition(self._names[topic_id], partition)
+            for topic_id, partitions in self._target.items()
+            for partition in partitions
         )
 
     def next_step(self) -> AssignmentStep | None:

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.clients.assignors import Assignor, resolve_assignors
-from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.options import ClientOptions, tracing_module
 from barnabas.clients.core.serialization import Conversion, deserializer
 from barnabas.clients.group.fetch_plan import BACKLOG_FACTOR, FetchLimits
 from barnabas.clients.group.subscription import OffsetReset, parse_reset
 from barnabas.clients.metrics.client_metrics import MetricsSettings
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.errors import ConfigError
-from barnabas.model.lazy_exports import missing_package
 from barnabas.model.records import IsolationLevel
 
 
@@ -143,10 +142,7 @@ def _check(values: Mapping[str, Any], given: set[str]) -> None:
 
 def _tracing(values: Mapping[str, Any]) -> tuple[Any, ...]:
     """Returns the interceptor that creates spans, if tracing is on."""
-    if not values["tracing.enable"]:
+    tracing = tracing_module(values)
+    if tracing is None:
         return ()
-    try:
-        from barnabas.clients.core.tracing import ConsumerTracing  # optional extra: otel
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"tracing.enable=true: {missing_package(error) or error}") from error
-    return (ConsumerTracing(values["client.id"], values["group.id"]),)
+    return (tracing.ConsumerTracing(values["client.id"], values["group.id"]),)

@@ -76,7 +76,7 @@ class PushSubscription:
     max_bytes: int
     delta: bool
 
-    def wants(self, name: MetricName) -> bool:
+    def includes(self, name: MetricName) -> bool:
         text = telemetry_name(name)
         return any(text.startswith(prefix) for prefix in self.prefixes)
 
@@ -199,12 +199,12 @@ class TelemetryPush:
         self, subscription: PushSubscription, *, terminating: bool
     ) -> PushTelemetryRequest:
         now_ms = self._metrics.clock.now_ms()
-        wanted = (m for m in self._metrics.read(MAX_METRICS) if subscription.wants(m.name))
+        wanted = (m for m in self._metrics.read(MAX_METRICS) if subscription.includes(m.name))
         metrics = self._changes(wanted) if subscription.delta else list(wanted)
         start_ms = self._pushed_ms if subscription.delta else self._started_ms
         self._pushed_ms = now_ms
         data, codec = b"", Codec.NONE
-        for limit in _halves(len(metrics)):
+        for limit in _limits(len(metrics)):
             plain = encode_metrics(metrics[:limit], start_ms, now_ms, delta=subscription.delta)
             codec = subscription.codec
             data = plain if codec is Codec.NONE else bytes(compress(codec, plain))
@@ -226,8 +226,8 @@ class TelemetryPush:
         return found
 
 
-def _halves(count: int) -> Iterable[int]:
-    """Yields `count`, then smaller and smaller numbers: metrics that do not fit are left out."""
+def _limits(count: int) -> Iterable[int]:
+    """Yields numbers of metrics to try until a request fits: `count`, a half, a quarter, …"""
     while count > 0:
         yield count
         count //= 2

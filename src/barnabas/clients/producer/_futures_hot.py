@@ -256,7 +256,7 @@ class Delivery:
         # A coroutine that sends one record and awaits it would wait for the default linger.ms each
         # time. A configured one is obeyed: many coroutines may await records of one batch.
         if self._batch.eager:
-            self._batch.hurry()
+            self._batch.end_linger()
         return self._awaited().__await__()
 
     def notify(self, on_delivery: Callable[[RecordMetadata | None, Exception | None], Any]) -> None:

@@ -201,7 +201,7 @@ class TopicAppender:
         return self._batches[partition]
 
     # Without C types for the application's arguments: the general path explains wrong ones.
-    def new_place(
+    def partition_to_open(
         self,
         topic: object,
         key: bytes | None,
@@ -214,21 +214,21 @@ class TopicAppender:
         None if the partition has an open batch, if it does not exist, and if the chooser has to
         choose another sticky one because this one has received `sticky_limit` bytes.
         """
-        place: cython.Py_ssize_t
+        index: cython.Py_ssize_t
         if type(partition) is int:
-            place = partition
-            if place < 0 or place >= self._count:
+            index = partition
+            if index < 0 or index >= self._count:
                 return None
         elif partition is not None:
             return None
         else:
-            place = self._partition_for(key)
+            index = self._partition_for(key)
             if (key is None or not self._hash_keys) and not self._may_stick(size, sticky_limit):
                 return None
-        if self._batches[place] is not None:
+        if self._batches[index] is not None:
             return None
         # Not TopicPartition(...): the constructor of a named tuple is a function in Python.
-        return tuple.__new__(TopicPartition, (topic, place))
+        return tuple.__new__(TopicPartition, (topic, index))
 
     @cython.cfunc
     def _may_stick(self, size: cython.Py_ssize_t, limit: cython.Py_ssize_t) -> cython.bint:
@@ -245,9 +245,10 @@ class TopicAppender:
         partition: int | None,
         timestamp_ms: int | None,
     ) -> SendFuture | None:
-        """Appends to the open batch; returns None if there is none, or the record does not fit.
+        """Appends to the open batch; returns None without an open batch with room for the record.
 
-        Without a partition and a key, also if the sticky partition has received its bytes.
+        A record without a partition and a key also gets None if the sticky partition has received
+        its bytes, so that the chooser chooses another one.
         """
         return self._append(key, value, headers, partition, timestamp_ms, None)
 
@@ -276,22 +277,22 @@ class TopicAppender:
         """Appends a record; returns a SendFuture, with a loop a Delivery, or None."""
         key_bytes: bytes | None = as_bytes(key, "key")
         value_bytes: bytes | None = as_bytes(value, "value")
-        place: cython.Py_ssize_t
+        index: cython.Py_ssize_t
         if partition is None:
-            place = self._partition_for(key_bytes)
+            index = self._partition_for(key_bytes)
             if (key_bytes is None or not self._hash_keys) and self._sticky_room() <= 0:
                 return None
         else:
-            place = partition
-            if place < 0 or place >= self._count:
+            index = partition
+            if index < 0 or index >= self._count:
                 return None
         stamp: cython.longlong = _now_ms() if timestamp_ms is None else timestamp_ms
         if cython.compiled:
             # No step of it releases the GIL. In a build without GIL the critical section locks.
             with cython.critical_section(self):
-                return self._append_at(place, stamp, key_bytes, value_bytes, headers, loop)
+                return self._append_at(index, stamp, key_bytes, value_bytes, headers, loop)
         with self._lock:
-            return self._append_at(place, stamp, key_bytes, value_bytes, headers, loop)
+            return self._append_at(index, stamp, key_bytes, value_bytes, headers, loop)
 
     @cython.cfunc
     @cython.inline
@@ -312,7 +313,7 @@ class TopicAppender:
         keys: cython.const[cython.uchar][::1] = data.cast("B")  # type: ignore[valid-type]
         count: cython.Py_ssize_t = len(bounds) - 1
         found = bytearray(4 * count)
-        places: cython.int[::1] = memoryview(found).cast("i")
+        partitions: cython.int[::1] = memoryview(found).cast("i")
         row: cython.Py_ssize_t
         value: cython.uint
         for row in range(count):
@@ -321,7 +322,7 @@ class TopicAppender:
                 value = hash_bytes(key, bounds[row + 1] - bounds[row])
             else:
                 value = hash_key(bytes(keys[bounds[row] : bounds[row + 1]]))
-            places[row] = (value & 0x7FFFFFFF) % self._count
+            partitions[row] = (value & 0x7FFFFFFF) % self._count
         return found
 
     def try_send_rows(
@@ -342,12 +343,12 @@ class TopicAppender:
     def _append_rows(
         self, partition: int | None, encoder: RowEncoder, start: int, stop: int
     ) -> tuple[int, Any]:
-        place: cython.Py_ssize_t = self._sticky if partition is None else partition
-        appender: Any = self._appenders[place]
-        batch = self._batches[place]
+        index: cython.Py_ssize_t = self._sticky if partition is None else partition
+        appender: Any = self._appenders[index]
+        batch = self._batches[index]
         if appender is None:
             return 0, None
-        limit: cython.Py_ssize_t = self._limits[place]
+        limit: cython.Py_ssize_t = self._limits[index]
         if partition is None:
             limit = min(limit, appender.size + self._sticky_room())
         return appender.try_append_rows(_now_ms(), encoder, start, stop, limit), batch
@@ -355,19 +356,19 @@ class TopicAppender:
     @cython.cfunc
     def _append_at(
         self,
-        place: cython.Py_ssize_t,
+        index: cython.Py_ssize_t,
         stamp: cython.longlong,
         key: bytes | None,
         value: bytes | None,
         headers: object,
         loop: object,
     ) -> Any:
-        appender: RecordAppender | None = self._appenders[place]
+        appender: RecordAppender | None = self._appenders[index]
         # Read now: creating the future may collect garbage, during which the loop may close this.
-        batch = self._batches[place]
+        batch = self._batches[index]
         if appender is None:
             return None
-        delta: cython.int = appender.try_append(stamp, key, value, headers, self._limits[place])
+        delta: cython.int = appender.try_append(stamp, key, value, headers, self._limits[index])
         if delta < 0:
             return None
         if loop is None:
@@ -529,9 +530,9 @@ class DirectSender:
 class SendCall(DirectCall):  # type: ignore[misc]
     """A call of `send()` of an asyncio producer; its result is a Delivery.
 
-    It completes without a coroutine if the record has no timestamp, no headers or a list or
-    tuple of them, and fits into the open batch of its partition. All others are sent by the
-    coroutine `producer._send()`.
+    It completes without a coroutine if the record has no timestamp and fits into the open batch of
+    its partition, and its headers are empty, a list or a tuple. The coroutine `producer._send()`
+    sends all other records.
     """
 
     _producer: DirectSender

@@ -125,7 +125,7 @@ class Accumulator:
 
     def __init__(self, settings: ProducerSettings, clock: Clock, driver: Driver) -> None:
         self.memory = BufferMemory(settings.buffer_memory)
-        # Twice: a batch that is enlarged exists twice for a moment.
+        # Twice the memory, because a batch exists twice while it is enlarged.
         keep_freed_memory(2 * settings.buffer_memory)
         self.meters = ProducerMeters(clock, debug=settings.metrics.debug)
         self._settings = settings
@@ -142,7 +142,7 @@ class Accumulator:
         self._enlarged: dict[TopicPartition, int] = {}
         """Bytes to which the last batch of a partition was enlarged."""
 
-    # -- the sending threads' side -------------------------------------------------------------
+    # -- calls of the sending threads ----------------------------------------------------------
 
     def topic(self, name: str, partitions: int, now: int) -> TopicAppender:
         """Returns the appender of a topic; creates it with this number of partitions if needed."""
@@ -266,7 +266,7 @@ class Accumulator:
         assert future is not None, "the first record of a batch always fits"
         return future
 
-    # -- the sender's side ---------------------------------------------------------------------
+    # -- calls of the sender -------------------------------------------------------------------
 
     @property
     def has_waiting(self) -> bool:
@@ -377,8 +377,9 @@ class Accumulator:
             for name in idle:
                 del self._used_ms[name]
                 self.topics.pop(name, None)
-            for topic_partition in [tp for tp in self._enlarged if tp.topic in idle]:
-                del self._enlarged[topic_partition]
+            for topic_partition in list(self._enlarged):
+                if topic_partition.topic in idle:
+                    del self._enlarged[topic_partition]
         return idle
 
     def queued(self, topic_partition: TopicPartition) -> list[ProducerBatch]:

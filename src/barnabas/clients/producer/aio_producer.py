@@ -105,7 +105,7 @@ class Producer(DirectSender, AsyncClosesOnExit):
         """
         if not self._closed:
             check_timeout(timeout)
-            self._refuse_sends()
+            self._reject_sends()
             try:
                 await self._core.close(timeout)
             finally:
@@ -184,10 +184,10 @@ class Producer(DirectSender, AsyncClosesOnExit):
     # -- private ------------------------------------------------------------------------------
 
     async def _finish(self, timeout_s: float) -> None:
-        self._refuse_sends()
+        self._reject_sends()
         await self._core.finish(timeout_s)
 
-    def _refuse_sends(self) -> None:
+    def _reject_sends(self) -> None:
         self._closed = True
         self._core.direct = False
 
@@ -241,9 +241,9 @@ class Producer(DirectSender, AsyncClosesOnExit):
     async def _let_loop_run(self, topic_partition: TopicPartition) -> None:
         """Lets the event loop run after a new batch, so that others are sent and tasks continue.
 
-        A loop of sends never suspends by itself. A run for each batch would send each one in a
-        request of its own: with ten partitions a request had 1,500 records instead of 3,500. But a
-        request has one batch of a partition at most, so a partition with two batches must not wait.
+        A loop of sends never suspends by itself. If the event loop ran after each batch, each batch
+        would get its own request: with ten partitions a request had 1,500 records instead of 3,500.
+        But a request has at most one batch of a partition, so the second batch must not wait.
         """
         now = self._loop.time()
         if now >= self._runs_by_s or len(self._core.accumulator.queued(topic_partition)) > 1:

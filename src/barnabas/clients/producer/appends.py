@@ -78,7 +78,9 @@ class RecordAppends:
         key, value = as_bytes(key, "key"), as_bytes(value, "value")
         size = RECORD_OVERHEAD + len(key or b"") + len(value or b"")
         settings = self._core.settings
-        topic_partition = appender.new_place(topic, key, partition, size, settings.batch_size)
+        topic_partition = appender.partition_to_open(
+            topic, key, partition, size, settings.batch_size
+        )
         if topic_partition is None or size > settings.max_request_size:
             return None
         reserved = self._accumulator.try_reserve(topic_partition, size)
@@ -110,7 +112,7 @@ class RecordAppends:
             self._report_failure(batch)
         return self._future(record, batch)
 
-    # -- at once -------------------------------------------------------------------------------
+    # -- appends that do not wait --------------------------------------------------------------
 
     def _append_now(self, record: SentRecord) -> SendFuture | None:
         """Appends a record if that needs no waiting."""
@@ -148,7 +150,7 @@ class RecordAppends:
         new = (record.key, record.value, record.headers, record.timestamp)
         return self._accumulator.append_to_new(appender, topic_partition, new, reserved)
 
-    # -- after waiting -------------------------------------------------------------------------
+    # -- appends that wait ---------------------------------------------------------------------
 
     async def _appender(self, record: SentRecord) -> TopicAppender:
         appender = self._accumulator.topics.get(record.topic)

@@ -185,11 +185,11 @@ class ProducerBatch:
     def wait(self, timeout: float | None) -> bool:
         """Blocks until completed or split; returns False when `timeout` seconds pass first.
 
-        The driver ends the linger with `hurry`.
+        The driver ends the linger with `end_linger`.
         """
         return self._driver.wait(self, timeout)
 
-    def hurry(self) -> None:
+    def end_linger(self) -> None:
         """Ends the linger: the caller waits for the result."""
         if not self.urgent:
             self.urgent = True

@@ -238,7 +238,7 @@ class BatchResults:
     def fail_closed(self, batch: ProducerBatch) -> None:
         """Fails a batch without a response because the producer is closed."""
         cause = batch.cause or self.last_failure
-        error = ClosedError(f"the producer was closed before delivery{_because(cause)}")
+        error = ClosedError(f"the producer was closed before delivery{_cause_text(cause)}")
         error.__cause__ = cause
         self._complete_failed(batch, error)
 
@@ -251,12 +251,12 @@ class BatchResults:
 
 def deadline_error(what: str, cause: BarnabasError | None) -> DeadlineError:
     """Returns a DeadlineError with its cause in the message and as `__cause__`."""
-    error = DeadlineError(f"{what}{_because(cause)}")
+    error = DeadlineError(f"{what}{_cause_text(cause)}")
     error.__cause__ = cause
     return error
 
 
-def _because(cause: BarnabasError | None) -> str:
+def _cause_text(cause: BarnabasError | None) -> str:
     return "" if cause is None else f": {cause}"
 
 

@@ -133,12 +133,12 @@ class ColumnProducer(ClosesOnExit):
         if not len(value):
             return deliveries
         appender = self._core.topic_appender(topic)
-        places = self._places(appender, key, partition, len(value))
-        order = places.argsort(kind="stable")
+        partitions = self._partition_of_rows(appender, key, partition, len(value))
+        order = partitions.argsort(kind="stable")
         keys = None if key is None else _column(key)
         encoder = RowEncoder(keys, _column(value), order, _times(timestamp))
-        for place, start, stop in _runs(places[order]):
-            self._send_run((topic, place), appender, encoder, (start, stop), deliveries)
+        for chosen, start, stop in _runs(partitions[order]):
+            self._send_run((topic, chosen), appender, encoder, (start, stop), deliveries)
         return deliveries
 
     def commit_with_offsets(
@@ -161,29 +161,28 @@ class ColumnProducer(ClosesOnExit):
         rows: tuple[int, int],
         deliveries: Deliveries,
     ) -> None:
-        (topic, place), (start, stop) = target, rows
+        (topic, chosen), (start, stop) = target, rows
+        partition = None if chosen == STICKY else chosen
         while start < stop:
             count, batch = 0, None
             # Checked for each run, as in `send()`: `direct` becomes False when the producer is
             # closed or its transaction ends.
-            if self._core.direct and place < appender.count:
-                chosen = None if place == STICKY else place
-                count, batch = appender.try_send_rows(chosen, encoder, start, stop)
+            if self._core.direct and chosen < appender.count:
+                count, batch = appender.try_send_rows(partition, encoder, start, stop)
             if count and batch is not None:
                 deliveries.add(batch)
             else:
                 key, value = encoder.row(start)
-                number = None if place == STICKY else place
                 time = encoder.time(start, NOW)
                 stamp = None if time == NOW else time
-                sent = self._producer.send(topic, value, key, (), number, stamp)
+                sent = self._producer.send(topic, value, key, (), partition, stamp)
                 if sent.done():
                     sent.result()  # raises at once if the row cannot be sent
                 deliveries.add_future(sent)
                 count = 1
             start += count
 
-    def _places(
+    def _partition_of_rows(
         self,
         appender: TopicAppender,
         key: "pa.Array | None",
@@ -192,27 +191,27 @@ class ColumnProducer(ClosesOnExit):
     ) -> np.ndarray[Any, Any]:
         """Returns the partition of each row; STICKY for rows without a key or partition."""
         if key is None or key.null_count == count or not self._core.settings.hashes_keys:
-            places = np.full(count, STICKY, np.int32)
+            partitions = np.full(count, STICKY, np.int32)
         else:
-            places = _hashed(appender, key)
+            partitions = _hashed(appender, key)
         if partition is not None:
             given = np.asarray(partition.fill_null(STICKY), np.int32)
             chosen = np.asarray(partition.is_valid())
             if (given[chosen] < 0).any():
                 raise LocalError(f"there is no partition {given[chosen].min()}")
-            places = np.where(chosen, given, places)
+            partitions = np.where(chosen, given, partitions)
         # Sixteen bits are sorted by their digits, in a third of the time.
-        return places.astype(np.int16) if places.max() < 2**15 else places
+        return partitions.astype(np.int16) if partitions.max() < 2**15 else partitions
 
 
 def _hashed(appender: TopicAppender, key: "pa.Array") -> np.ndarray[Any, Any]:
     _, ends, data = key.buffers()
     bounds = memoryview(ends).cast("B")[4 * key.offset : 4 * (key.offset + len(key) + 1)]
     found = appender.partitions_of(bounds, memoryview(data or b"\0"))
-    places = np.frombuffer(found, np.int32)
+    partitions = np.frombuffer(found, np.int32)
     if key.null_count:
-        places = np.where(np.asarray(key.is_valid()), places, np.int32(STICKY))
-    return places
+        partitions = np.where(np.asarray(key.is_valid()), partitions, np.int32(STICKY))
+    return partitions
 
 
 def _column(array: "pa.Array") -> BytesColumn:
@@ -227,11 +226,11 @@ def _times(timestamp: "pa.Array | None") -> np.ndarray[Any, Any] | None:
     return np.ascontiguousarray(filled.to_numpy(zero_copy_only=False), np.int64)
 
 
-def _runs(places: np.ndarray[Any, Any]) -> Iterator[tuple[int, int, int]]:
+def _runs(partitions: np.ndarray[Any, Any]) -> Iterator[tuple[int, int, int]]:
     """Yields (partition, start, stop) of each run of rows with the same partition."""
-    bounds = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
+    bounds = [0, *(np.flatnonzero(np.diff(partitions)) + 1).tolist(), len(partitions)]
     for start, stop in itertools.pairwise(bounds):
-        yield int(places[start]), start, stop
+        yield int(partitions[start]), start, stop
 
 
 def _settled(batch: ProducerBatch) -> bool:

@@ -120,12 +120,12 @@ class ProducerCore:
         Returns False when `timeout_s` seconds pass first.
         """
         if self._thread is None:
-            awaited.hurry()
+            awaited.end_linger()
             return awaited.done
         self._thread.check()
         if self.is_loop_thread() and not awaited.done:
             raise LocalError("a delivery callback cannot wait for the result of another record")
-        awaited.hurry()  # first: the rest is done while the loop thread wakes up
+        awaited.end_linger()  # first: the rest is done while the loop thread wakes up
         # A lock that is released once: a threading.Event does the same in three times the time.
         done = threading.Lock()
         done.acquire()

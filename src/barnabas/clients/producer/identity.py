@@ -212,7 +212,10 @@ class ProducerIdentity:
         return True
 
     def _may_begin_epoch(self, state: PartitionSequences, batch: ProducerBatch) -> bool:
-        """Whether no batch of the old epoch is left, neither in flight nor this one."""
+        """Whether all batches of the old epoch are complete.
+
+        None of them may be in flight, and this batch must not have a sequence of that epoch.
+        """
         return not state.in_flight and not self._numbered(batch, state)
 
     def _stale(self, state: PartitionSequences) -> bool:

@@ -140,18 +140,18 @@ def _weighted_choice(
     return chosen
 
 
-def check_partition(topic: str, number: int, appender: TopicAppender) -> int:
-    """Returns the number; raises LocalError if it cannot be a partition of the topic."""
-    if type(number) is int and 0 <= number < appender.count:
-        return number
-    raise LocalError(_not_a_partition(topic, number, appender))
+def check_partition(topic: str, partition: int, appender: TopicAppender) -> int:
+    """Returns the partition; raises LocalError if the topic does not have it."""
+    if type(partition) is int and 0 <= partition < appender.count:
+        return partition
+    raise LocalError(_not_a_partition(topic, partition, appender))
 
 
-def unknown_partition(topic: str, number: int, appender: TopicAppender) -> BrokerError:
+def unknown_partition(topic: str, partition: int, appender: TopicAppender) -> BrokerError:
     """Returns the error for a partition that the topic does not have now."""
     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return BrokerError(code, _not_a_partition(topic, number, appender))
+    return BrokerError(code, _not_a_partition(topic, partition, appender))
 
 
-def _not_a_partition(topic: str, number: object, appender: TopicAppender) -> str:
-    return f"topic {topic!r} has partitions 0 to {appender.count - 1}, not {number!r}"
+def _not_a_partition(topic: str, partition: object, appender: TopicAppender) -> str:
+    return f"topic {topic!r} has partitions 0 to {appender.count - 1}, not {partition!r}"

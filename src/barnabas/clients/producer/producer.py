@@ -115,7 +115,7 @@ class Producer(BlockingSender, ClosesOnExit):
             return
         self._thread.check_caller()
         check_timeout(timeout)
-        self._refuse_sends()
+        self._reject_sends()
         try:
             self._thread.call(self._core.close(timeout))
         finally:
@@ -124,7 +124,7 @@ class Producer(BlockingSender, ClosesOnExit):
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
         """Starts to close at exit; returns a function that waits for the end."""
         self._exiting = True
-        self._refuse_sends()
+        self._reject_sends()
         future = self._thread.submit(self._core.finish(timeout_s))
 
         def wait() -> None:
@@ -238,7 +238,7 @@ class Producer(BlockingSender, ClosesOnExit):
             park_daemon_thread()
         raise ClosedError("the producer is closed")
 
-    def _refuse_sends(self) -> None:
+    def _reject_sends(self) -> None:
         closed(self)
         self._closed = True
         self._core.direct = False

@@ -169,15 +169,15 @@ class RecordMaker:
 
     def rejected(self, record: SentRecord, error: Exception) -> None:
         """Notifies the interceptors of a record that was not appended to a batch."""
-        self._tell(record, None, error)
+        self._notify_interceptors(record, None, error)
 
     def _acknowledged(self, record: SentRecord, future: SendFuture) -> None:
         # Not exception(): the error counts as read only when the application has seen it.
         error = future.final_batch.error
         metadata = None if error is not None else future.result(0)
-        self._tell(record, metadata, error)
+        self._notify_interceptors(record, metadata, error)
 
-    def _tell(
+    def _notify_interceptors(
         self, record: SentRecord, metadata: RecordMetadata | None, error: Exception | None
     ) -> None:
         for interceptor in self._settings.interceptors:

@@ -72,7 +72,7 @@ class ProduceRequests:
         self._metadata = metadata
         self._templates: dict[TopicPartition, RequestTemplate] = {}
         self._routes: dict[TopicPartition, SingleRoute] = {}
-        # Other batches and requests have steps that a route leaves out.
+        # A route neither compresses nor serves transactions, and it expects a response.
         plain = settings.acks != 0 and settings.codec is Codec.NONE
         self._has_routes = plain and settings.transactional_id is None
 

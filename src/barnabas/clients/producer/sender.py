@@ -226,7 +226,7 @@ class Sender:
 
     def fail_removed(self, topic_partition: TopicPartition) -> None:
         """Fails the batches of a partition that the recreated topic does not have."""
-        error = self._client.metadata.why_no_leader(topic_partition)
+        error = self._client.metadata.no_leader_error(topic_partition)
         for batch in self._accumulator.queued(topic_partition):
             self._results.fail_unsent(batch, error)
 

@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.clients.core.options import ClientOptions
+from barnabas.clients.core.options import ClientOptions, tracing_module
 from barnabas.clients.core.serialization import Conversion, serializer
 from barnabas.clients.metrics.client_metrics import MetricsSettings
 from barnabas.clients.producer.custom_partitioner import PartitionerObject, load_partitioner
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
 from barnabas.model.errors import ConfigError
-from barnabas.model.lazy_exports import missing_package
 from barnabas.model.records import Codec
 
 MAX_IN_FLIGHT_WITH_IDEMPOTENCE = 5
@@ -196,10 +195,5 @@ def _level(values: Mapping[str, Any], codec: Codec, config: Mapping[str, object]
 
 def _tracing(values: Mapping[str, Any]) -> tuple[Any, ...]:
     """Returns the interceptor that creates spans, if tracing is on."""
-    if not values["tracing.enable"]:
-        return ()
-    try:
-        from barnabas.clients.core.tracing import ProducerTracing  # optional extra: otel
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"tracing.enable=true: {missing_package(error) or error}") from error
-    return (ProducerTracing(values["client.id"]),)
+    tracing = tracing_module(values)
+    return () if tracing is None else (tracing.ProducerTracing(values["client.id"]),)

@@ -78,12 +78,12 @@ class TopicTracker:
             # Partitions are never removed: a smaller count under the same id is old metadata.
             removed = range(count, appender.count)
             appender.resize(count)
-            for number in removed:
-                self.on_removed(TopicPartition(topic, number))
+            for partition in removed:
+                self.on_removed(TopicPartition(topic, partition))
         appender.available = tuple(n for n in sorted(info.partitions) if self._takes(info, n))
         if appender.available and appender.sticky not in appender.available:
             self._chooser.next_sticky(topic, appender)
 
-    def _takes(self, info: TopicInfo, number: int) -> bool:
-        leader = info.partitions[number].leader
+    def _takes(self, info: TopicInfo, partition: int) -> bool:
+        leader = info.partitions[partition].leader
         return leader in self._client.metadata.brokers and leader not in self._slow_nodes

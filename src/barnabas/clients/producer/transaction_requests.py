@@ -131,6 +131,6 @@ def partition_errors(
             for result in topic.results_by_partition:
                 yield result.partition_error_code
         return
-    for answered in response.topics:
-        for item in answered.partitions:
+    for topic_result in response.topics:
+        for item in topic_result.partitions:
             yield item.error_code

@@ -62,6 +62,38 @@ class Action:
         return "\n".join(lines)
 
 
+def alter_configs(
+    resource: str, path: str, cli: Sequence[str], values: Mapping[str, str], reset: Sequence[str]
+) -> Action:
+    """Sets values of a resource and resets keys; `resource` is its Python text, as `topic('a')`."""
+    changes: dict[str, str | None] = {**values, **dict.fromkeys(reset)}
+    return Action(
+        "Change configuration",
+        "PATCH",
+        path,
+        {"values": dict(values), "reset": list(reset)},
+        cli,
+        f"admin.alter_configs({{ConfigResource.{resource}: {changes!r}}}).check()",
+        imports=["from barnabas.admin import ConfigResource"],
+    )
+
+
+def config_options(
+    set_option: str, reset_option: str, values: Mapping[str, str], reset: Sequence[str]
+) -> list[str]:
+    """Returns the options of a command that sets values and resets keys.
+
+    >>> config_options("--set", "--delete", {"a": "1"}, ["b"])
+    ['--set', 'a=1', '--delete', 'b']
+    """
+    options = []
+    for key, value in values.items():
+        options += [set_option, f"{key}={value}"]
+    for key in reset:
+        options += [reset_option, key]
+    return options
+
+
 @dataclass(frozen=True, slots=True)
 class ConsoleAddress:
     """The URL of this console for programs, and the user name if it asks for a password."""

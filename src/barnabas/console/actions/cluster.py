@@ -3,25 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 
-from barnabas.console.actions.action import Action
+from barnabas.console.actions.action import Action, alter_configs, config_options
 
 
 def alter_broker_configs(broker: int, values: Mapping[str, str], reset: Sequence[str]) -> Action:
     cli = ["configs", "alter", "broker", str(broker)]
-    for key, value in values.items():
-        cli += ["--set", f"{key}={value}"]
-    for key in reset:
-        cli += ["--delete", key]
-    changes: dict[str, str | None] = {**values, **dict.fromkeys(reset)}
-    return Action(
-        "Change configuration",
-        "PATCH",
-        f"/cluster/brokers/{broker}/configs",
-        {"values": dict(values), "reset": list(reset)},
-        cli,
-        f"admin.alter_configs({{ConfigResource.broker({broker}): {changes!r}}}).check()",
-        imports=["from barnabas.admin import ConfigResource"],
-    )
+    cli += config_options("--set", "--delete", values, reset)
+    path = f"/cluster/brokers/{broker}/configs"
+    return alter_configs(f"broker({broker})", path, cli, values, reset)
 
 
 def reassign(topic: str, partition: int, replicas: Sequence[int] | None) -> Action:

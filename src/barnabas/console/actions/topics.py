@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from barnabas.console.actions.action import Action, ApiAction, ConsoleAddress
+from barnabas.console.actions.action import (
+    Action,
+    ApiAction,
+    ConsoleAddress,
+    alter_configs,
+    config_options,
+)
 from barnabas.records.documents import decode_bytes
 
 
@@ -52,20 +58,8 @@ def add_partitions(name: str, total: int) -> Action:
 
 def alter_topic_configs(name: str, values: Mapping[str, str], reset: Sequence[str]) -> Action:
     cli = ["topics", "alter", name]
-    for key, value in values.items():
-        cli += ["--config", f"{key}={value}"]
-    for key in reset:
-        cli += ["--delete-config", key]
-    changes: dict[str, str | None] = {**values, **dict.fromkeys(reset)}
-    return Action(
-        "Change configuration",
-        "PATCH",
-        f"/topics/{quote(name)}/configs",
-        {"values": dict(values), "reset": list(reset)},
-        cli,
-        f"admin.alter_configs({{ConfigResource.topic({name!r}): {changes!r}}}).check()",
-        imports=["from barnabas.admin import ConfigResource"],
-    )
+    cli += config_options("--config", "--delete-config", values, reset)
+    return alter_configs(f"topic({name!r})", f"/topics/{quote(name)}/configs", cli, values, reset)
 
 
 def delete_records(name: str, offsets: Mapping[int, int] | None) -> Action:

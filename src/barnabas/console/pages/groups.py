@@ -235,7 +235,7 @@ class _GroupPage:
         with ui.card().classes("console-card").props("flat bordered"):
             heading("Summary", level=2)
             self._summary = {
-                label: _fact(label)
+                label: _figure(label)
                 for label in (
                     "State",
                     "Type",
@@ -408,7 +408,7 @@ def _partition_row(item: JsonObject) -> JsonObject:
     }
 
 
-def _fact(label: str) -> ui.label:
+def _figure(label: str) -> ui.label:
     with ui.row().classes("full-width no-wrap"):
         ui.label(label).classes("console-muted").style("width: 130px; flex: none")
         return ui.label("-").classes("console-wrap").props(f'data-fact="{label}"')

@@ -90,7 +90,7 @@ class _PipelinePage:
                 "File": detail["file"],
                 "Checkpoint": detail["checkpoint"],
             }.items():
-                _fact(label, value)
+                _figure(label, value)
         phases = detail["phases"]
         self._phases.options["yAxis"]["data"] = [item["name"] for item in phases]
         self._phases.options["series"][0]["data"] = [item["milliseconds"] for item in phases]
@@ -107,7 +107,7 @@ def _time(text: str | None) -> str | None:
     return None if text is None else f"{text[:19].replace('T', ' ')} UTC"
 
 
-def _fact(label: str, value: object) -> None:
+def _figure(label: str, value: object) -> None:
     shown = "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
     with ui.row().classes("full-width no-wrap"):
         ui.label(label).classes("console-muted").style("width: 140px; flex: none")

@@ -69,14 +69,14 @@ class GroupResetService:
             return sorted(current)
         described = (await self._link.admin.describe_topics([body.topic]))[body.topic]
         there = [item.partition for item in described.partitions]
-        numbers = there if body.partitions is None else body.partitions
-        missing = sorted(set(numbers) - set(there))
+        partitions = there if body.partitions is None else body.partitions
+        missing = sorted(set(partitions) - set(there))
         if missing:
             raise BrokerError(
                 ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
                 f"topic {body.topic!r} has no partition {', '.join(map(str, missing))}",
             )
-        return [TopicPartition(body.topic, number) for number in sorted(set(numbers))]
+        return [TopicPartition(body.topic, partition) for partition in sorted(set(partitions))]
 
     async def _listed(
         self, partitions: Iterable[TopicPartition], spec: OffsetSpec
@@ -123,7 +123,7 @@ def planned_offset(
 ) -> PlannedOffsetBody:
     """Limits a wanted offset to the existing ones and counts the records that it affects.
 
-    Without a committed offset nothing counts as read before, so no record is read again.
+    A group without a committed offset has not read any record, so it reads no record again.
     """
     new = min(max(wanted, start), end)
     position = new if current is None else min(max(current, start), end)

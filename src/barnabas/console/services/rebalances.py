@@ -217,9 +217,9 @@ def assigned_partitions(member: MemberMetadata) -> list[TopicPartition]:
     except ProtocolError:
         return []
     return [
-        TopicPartition(topic.topic, number)
+        TopicPartition(topic.topic, partition)
         for topic in decoded.assigned_partitions
-        for number in topic.partitions
+        for partition in topic.partitions
     ]
 
 

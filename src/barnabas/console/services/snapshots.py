@@ -4,10 +4,10 @@ Listing 10,000 topics reads the whole metadata, so the result is kept for `MAX_A
 sorts of a table, and several users, need one read. A change through the console discards it.
 Concurrent requests wait for the same read.
 
-On a cluster whose metadata takes long to read, a snapshot is kept for a multiple of that time, and
-an older one is still returned while the next is read: pages do not wait, and the brokers serve the
-large requests only now and then. Such a snapshot does not wait for the sizes of logs; they are
-added when they arrive.
+If reading the metadata takes long, a snapshot is kept for a multiple of that time, so that the
+brokers get fewer of these large requests. While the next snapshot is read, requests get the older
+one and do not wait. Such a snapshot does not wait for the sizes of logs; they are added when they
+arrive.
 """
 
 import asyncio

@@ -7,6 +7,7 @@ epoch means that the broker restarted, even if the controller never saw it missi
 import asyncio
 import logging
 from collections.abc import Collection
+from functools import partial
 
 from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
@@ -20,7 +21,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.ids import BrokerId, TopicPartition
 from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
-from barnabas.zk.tree import DeleteOp, NoNodeError
+from barnabas.zk.tree import DeleteOp
 from barnabas.zk.znodes import BrokerNode, LogDirEventNode
 
 _log = logging.getLogger(__name__)
@@ -150,14 +151,13 @@ class BrokerChanges:
         return {broker.broker_id: broker for broker in found if broker is not None}
 
     async def _read(self, broker_id: BrokerId) -> LiveBroker | None:
-        async def changed() -> None:
-            await self.on_broker_changed(broker_id)
-
-        watch = self._epoch_state.watch(f"broker {broker_id}", changed)
-        try:
-            data, stat = await self._epoch_state.tree.get(paths.broker(broker_id), watch)
-        except NoNodeError:
+        on_changed = partial(self.on_broker_changed, broker_id)
+        node = await self._epoch_state.read_node(
+            f"broker {broker_id}", paths.broker(broker_id), on_changed
+        )
+        if node is None:
             return None
+        data, stat = node
         return BrokerNode.decode(data).live(broker_id, stat.czxid)
 
 
@@ -223,20 +223,14 @@ class LogDirFailures:
         self._brokers = brokers
 
     async def on_notifications(self) -> None:
-        watch = self._epoch_state.watch("log dir events", self.on_notifications)
-        tree = self._epoch_state.tree
-        names = await tree.children(paths.LOG_DIR_EVENTS, watch)
-        affected: set[BrokerId] = set()
-        for name in names:
-            try:
-                data, _ = await tree.get(f"{paths.LOG_DIR_EVENTS}/{name}")
-            except NoNodeError:
-                continue
-            affected.add(LogDirEventNode.decode(data).broker_id)
-        await self._send_states(affected)
+        events = await self._epoch_state.read_notifications(
+            "log dir events", paths.LOG_DIR_EVENTS, self.on_notifications
+        )
+        await self._send_states(
+            {LogDirEventNode.decode(data).broker_id for data in events.values()}
+        )
         # Deleted last: if this controller fails before, its successor reads the events again.
-        ops = [DeleteOp(f"{paths.LOG_DIR_EVENTS}/{name}") for name in names]
-        await self._epoch_state.fenced.delete_all(ops)
+        await self._epoch_state.fenced.delete_all([DeleteOp(path) for path in events])
 
     def on_replies(
         self, broker_id: BrokerId, command: LeaderAndIsrCommand, reply: ControlReply

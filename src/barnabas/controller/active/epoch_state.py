@@ -252,6 +252,15 @@ class ControllerEpochState:
 
         return fired
 
+    async def read_node(
+        self, key: str, path: str, run: Callable[[], Awaitable[None]]
+    ) -> tuple[bytes, Stat] | None:
+        """Returns a node, None if it does not exist. Queues `run` when the node changes next."""
+        try:
+            return await self.tree.get(path, self.watch(key, run))
+        except NoNodeError:
+            return None
+
     async def read_request(
         self, key: str, path: str, run: Callable[[], Awaitable[None]]
     ) -> tuple[bytes, Stat] | None:
@@ -265,6 +274,21 @@ class ControllerEpochState:
             return await self.tree.get(path)
         except NoNodeError:
             return None
+
+    async def read_notifications(
+        self, key: str, path: str, run: Callable[[], Awaitable[None]]
+    ) -> dict[str, bytes]:
+        """Returns the notification nodes below a path: their paths and their data.
+
+        Queues `run` when nodes are added or deleted next.
+        """
+        found: dict[str, bytes] = {}
+        for name in await self.tree.children(path, self.watch(key, run)):
+            try:
+                found[f"{path}/{name}"], _ = await self.tree.get(f"{path}/{name}")
+            except NoNodeError:
+                continue  # deleted meanwhile
+        return found
 
     def flush(self) -> None:
         """Sends the collected commands."""

@@ -18,7 +18,7 @@ from barnabas.model.errors import BrokerError
 from barnabas.model.ids import ZERO_UUID, BrokerId, TopicPartition
 from barnabas.runtime.slices import in_slices
 from barnabas.zk import paths
-from barnabas.zk.tree import DeleteOp, NoNodeError
+from barnabas.zk.tree import DeleteOp
 from barnabas.zk.znodes import PartitionListNode
 
 ChangeListener = Callable[[Collection[TopicPartition]], Awaitable[None]]
@@ -51,24 +51,19 @@ class IsrChanges:
 
     async def on_notifications(self) -> None:
         """Reads the partition states that older leaders announced as changed."""
-        watch = self._epoch_state.watch("isr notifications", self.on_notifications)
-        tree, context = self._epoch_state.tree, self._epoch_state.context
-        names = await tree.children(paths.ISR_CHANGES, watch)
+        context = self._epoch_state.context
+        notifications = await self._epoch_state.read_notifications(
+            "isr notifications", paths.ISR_CHANGES, self.on_notifications
+        )
         changed: set[TopicPartition] = set()
-        for name in names:
-            try:
-                data, _ = await tree.get(f"{paths.ISR_CHANGES}/{name}")
-            except NoNodeError:
-                continue
+        for data in notifications.values():
             changed.update(PartitionListNode.decode(data).partitions)
         known = [topic_partition for topic_partition in changed if context.knows(topic_partition)]
         context.leadership.update(await self._epoch_state.states.read(known))
         # Before the nodes are deleted, so that a successor repeats the announcement if this
         # controller fails here.
         await self._announce(known)
-        await self._epoch_state.fenced.delete_all(
-            [DeleteOp(f"{paths.ISR_CHANGES}/{n}") for n in names]
-        )
+        await self._epoch_state.fenced.delete_all([DeleteOp(path) for path in notifications])
 
     def _validate(
         self, sender: BrokerId, change: AlterPartitionChange

@@ -8,6 +8,7 @@ leaders. `TopicDeletion` deletes topics that are marked below /admin/delete_topi
 import asyncio
 import logging
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from barnabas.controller.active.context import Replica
 from barnabas.controller.active.epoch_state import ControllerEpochState
@@ -53,9 +54,11 @@ class TopicDeletion:
         context = self._epoch_state.context
         if not self._epoch_state.config.delete_topic_enable:
             # Marks that stay would delete the topics later, when the setting changes.
-            await self._remove_marks(marked)
+            await self._remove_request_nodes(marked)
             return
-        await self._remove_marks(topic for topic in marked if topic not in context.assignments)
+        await self._remove_request_nodes(
+            topic for topic in marked if topic not in context.assignments
+        )
         context.topics_to_delete.update(topic for topic in marked if topic in context.assignments)
         await self.resume()
 
@@ -163,7 +166,7 @@ class TopicDeletion:
             found.append(path)
         return [*found, root]
 
-    async def _remove_marks(self, topics: Iterable[str]) -> None:
+    async def _remove_request_nodes(self, topics: Iterable[str]) -> None:
         ops = [DeleteOp(paths.delete_topic(topic)) for topic in topics]
         if ops:
             await self._epoch_state.fenced.delete_all(ops)
@@ -253,12 +256,9 @@ class TopicChanges:
         self._epoch_state.context.put_topic(topic, node.topic_id, dict(node.partitions), version)
 
     async def _read(self, topic: str) -> tuple[TopicNode, Stat] | None:
-        async def changed() -> None:
-            await self.on_topic_changed(topic)
-
-        watch = self._epoch_state.watch(f"topic {topic}", changed)
-        try:
-            data, stat = await self._epoch_state.tree.get(paths.topic(topic), watch)
-        except NoNodeError:
+        on_changed = partial(self.on_topic_changed, topic)
+        node = await self._epoch_state.read_node(f"topic {topic}", paths.topic(topic), on_changed)
+        if node is None:
             return None
+        data, stat = node
         return TopicNode.decode(data), stat

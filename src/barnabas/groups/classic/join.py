@@ -40,7 +40,7 @@ def _reject(step: GroupStep, error_code: ErrorCode, member_id: str = UNKNOWN_MEM
     step.outcome.reply = JoinGroupReply(error_code, member_id)
 
 
-def _why(request: JoinGroupRequest, event: str) -> str:
+def _reason(request: JoinGroupRequest, event: str) -> str:
     return f"{event} ({rebalance.client_reason(request.reason)})"
 
 
@@ -121,7 +121,7 @@ def _add_member(
     group.add(member, step.park())
     key = TimerKey(TimerKind.SESSION, group.group_id, member_id)
     step.outcome.set_timer(key, rebalance.NEW_MEMBER_JOIN_TIMEOUT_MS)
-    reason = _why(request, f"new member {member_id}")
+    reason = _reason(request, f"new member {member_id}")
     rebalance.rebalance_or_complete(step, group, RebalanceCause.NEW_MEMBER, reason)
 
 
@@ -138,7 +138,7 @@ def _rejoin(step: GroupStep, group: ClassicGroup, request: JoinGroupRequest) -> 
         _reject(step, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
     else:
         _update_member(step, group, member, request)
-        reason = _why(request, f"member {member.member_id} rejoins")
+        reason = _reason(request, f"member {member.member_id} rejoins")
         rebalance.rebalance_or_complete(step, group, RebalanceCause.REJOINED, reason)
 
 
@@ -187,7 +187,7 @@ def _replace_static(
     group.replace_static(old_id, new_id)
     _update_member(step, group, member, request)
     rebalance.set_session(step, group, member)
-    reason = _why(request, f"static member {request.group_instance_id} is now {new_id}")
+    reason = _reason(request, f"static member {request.group_instance_id} is now {new_id}")
     if group.state is ClassicState.COMPLETING_REBALANCE:
         # The leader may already compute an assignment for the old id, which no member would get.
         rebalance.prepare_rebalance(step, group, RebalanceCause.STATIC_REPLACED, reason)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CHUNK = 1000
 SQLITE_SECONDS = 60.0
 """How long a write waits for another writer of the same file."""
-_MARKS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
+_PLACEHOLDERS = {"qmark": "?", "format": "%s", "pyformat": "%s"}
 EPOCHS = "barnabas_epochs"
 
 
@@ -60,12 +60,14 @@ class DatabaseSink:
         paramstyle: str = "qmark",
         query: str | None = None,
     ) -> None:
-        if paramstyle not in _MARKS:
-            raise ConfigError(f"paramstyle={paramstyle!r}: must be one of: {', '.join(_MARKS)}")
+        if paramstyle not in _PLACEHOLDERS:
+            raise ConfigError(
+                f"paramstyle={paramstyle!r}: must be one of: {', '.join(_PLACEHOLDERS)}"
+            )
         self._connect = connect
         self._table = table
         self._keys = list(keys)
-        self._mark = _MARKS[paramstyle]
+        self._placeholder = _PLACEHOLDERS[paramstyle]
         self._query = query
 
     @classmethod
@@ -90,7 +92,7 @@ class DatabaseSink:
 
     def _write(self, cursor: Any, query: str, batch_id: int, frame: "DataFrame") -> None:
         insert = self._insert(frame.columns)
-        if claim(cursor, query, batch_id, self._mark):
+        if claim(cursor, query, batch_id, self._placeholder):
             for chunk in _chunks(frame.toLocalIterator()):
                 cursor.executemany(insert, chunk)
 
@@ -99,8 +101,8 @@ class DatabaseSink:
         if missing:
             raise ConfigError(f"key column {missing[0]!r} is not among: {', '.join(columns)}")
         names = ", ".join(self._quoted(name) for name in columns)
-        marks = ", ".join([self._mark] * len(columns))
-        insert = f"INSERT INTO {self._quoted(self._table)} ({names}) VALUES ({marks})"
+        placeholders = ", ".join([self._placeholder] * len(columns))
+        insert = f"INSERT INTO {self._quoted(self._table)} ({names}) VALUES ({placeholders})"
         if not self._keys:
             return insert
         keys = ", ".join(self._quoted(name) for name in self._keys)
@@ -112,7 +114,7 @@ class DatabaseSink:
     def _quoted(self, name: str) -> str:
         """Quotes an identifier; doubles percent signs if the driver's placeholder is `%s`."""
         escaped = name.replace('"', '""')
-        return '"' + (escaped if self._mark == "?" else escaped.replace("%", "%%")) + '"'
+        return '"' + (escaped if self._placeholder == "?" else escaped.replace("%", "%%")) + '"'
 
 
 def connection_to(url: str) -> tuple[Callable[[], Any], str]:
@@ -145,20 +147,21 @@ def _chunks(rows: Iterable[Any]) -> Iterator[list[tuple[Any, ...]]]:
     return iter(lambda: list(itertools.islice(iterator, CHUNK)), [])
 
 
-def claim(cursor: Any, query: str, batch_id: int, mark: str = "?") -> bool:
+def claim(cursor: Any, query: str, batch_id: int, placeholder: str = "?") -> bool:
     """Records the micro-batch; returns False if it, or a later one, was recorded before.
 
-    `cursor` is a DB-API cursor in a transaction, `mark` its placeholder for a value.
+    `cursor` is a DB-API cursor in a transaction, `placeholder` its sign for a value.
     """
     cursor.execute(
         f"CREATE TABLE IF NOT EXISTS {EPOCHS} (query TEXT PRIMARY KEY, epoch BIGINT NOT NULL)"
     )
     cursor.execute(
-        f"INSERT INTO {EPOCHS} (query, epoch) VALUES ({mark}, -1) ON CONFLICT DO NOTHING",
+        f"INSERT INTO {EPOCHS} (query, epoch) VALUES ({placeholder}, -1) ON CONFLICT DO NOTHING",
         (query,),
     )
     cursor.execute(
-        f"UPDATE {EPOCHS} SET epoch = {mark} WHERE query = {mark} AND epoch < {mark}",
+        f"UPDATE {EPOCHS} SET epoch = {placeholder} "
+        f"WHERE query = {placeholder} AND epoch < {placeholder}",
         (batch_id, query, batch_id),
     )
     return int(cursor.rowcount) == 1

@@ -255,8 +255,8 @@ def write_exactly_once(
     if not kept:
         return 0
     settings = _transactional(options, epoch)
-    # Too large to keep for a second attempt: the slower way, which needs the rows only once. A
-    # failure is left to the retries of Spark.
+    # These rows are too large to keep for a second attempt. The slower function reads them only
+    # once; after a failure Spark repeats the task.
     if sum(batch.nbytes for batch in kept) > KEPT_BYTES:
         return _write_if_missing(options, settings, epoch, itertools.chain(kept, batches))
     # A second attempt may run while the first is still alive (speculation, a lost executor). Only
@@ -299,9 +299,9 @@ def _write_if_missing(
         # This order makes the read final: after init_transactions (KIP-98) no earlier attempt can
         # commit, and require_stable (KIP-447) waits for a commit that is being completed.
         clients.producer(settings).init_transactions()
-        mark = _committed_batch(clients.admin(settings), epoch.transactional_id)
-        if mark is not None and mark.batch_id >= epoch.batch_id:
-            _check_replay(mark, epoch, sum(batch.num_rows for batch in rows))
+        committed = _committed_batch(clients.admin(settings), epoch.transactional_id)
+        if committed is not None and committed.batch_id >= epoch.batch_id:
+            _check_replay(committed, epoch, sum(batch.num_rows for batch in rows))
             return 0
     except BaseException:
         clients.drop(settings)
@@ -323,11 +323,11 @@ def _transaction(
         producer.begin_transaction()
         sending.send(rows)
         assert sending.first_topic is not None
-        mark = CommittedBatch(epoch.batch_id, sending.rows).render(epoch.query_id)
+        committed = CommittedBatch(epoch.batch_id, sending.rows).render(epoch.query_id)
         # Any existing partition is suitable; the group belongs to this task alone.
         topic_partition = TopicPartition(sending.first_topic, 0)
         group = GroupMetadata(epoch.transactional_id)
-        producer.commit_with_offsets({topic_partition: mark}, group, DELIVERY_SECONDS)
+        producer.commit_with_offsets({topic_partition: committed}, group, DELIVERY_SECONDS)
     except BaseException:
         clients.drop(settings)
         raise
@@ -344,12 +344,12 @@ def _committed_batch(admin: Admin, group: str) -> CommittedBatch | None:
     return None if latest is None else CommittedBatch.read(latest)
 
 
-def _check_replay(mark: CommittedBatch, epoch: Epoch, rows: int) -> None:
-    if mark.batch_id == epoch.batch_id and mark.rows != rows:
+def _check_replay(committed: CommittedBatch, epoch: Epoch, rows: int) -> None:
+    if committed.batch_id == epoch.batch_id and committed.rows != rows:
         raise ReplayError(
-            f"micro-batch {epoch.batch_id} of query {epoch.query_id} was written with {mark.rows} "
-            f"rows in task {epoch.task} and is replayed with {rows}: its rows were distributed to "
-            "tasks differently, so the missing rows cannot be determined"
+            f"micro-batch {epoch.batch_id} of query {epoch.query_id} was written with "
+            f"{committed.rows} rows in task {epoch.task} and is replayed with {rows}: its rows "
+            "were distributed to tasks differently, so the missing rows cannot be determined"
         )
 
 

@@ -60,7 +60,7 @@ class StoredTopicIds:
 
     @classmethod
     def parse(cls, text: str) -> "StoredTopicIds | None":
-        """Returns the mark of a text; None if the text is something else."""
+        """Returns the stored ids of a text; None for a text of another kind."""
         word, *parts = text.split(" ")
         if word != _WORD or len(parts) < 2:
             return None
@@ -83,7 +83,7 @@ class StoredTopicIds:
 
 
 def stored_ids_of(start: Offsets, end: Offsets, ids: Mapping[str, Uuid]) -> StoredTopicIds:
-    """Returns the mark of a query that has processed all before `start` and reads to `end` next."""
+    """Returns the ids to store: the query has processed all before `start`, reads to `end` next."""
     known = {_crc(name): ids[name] for name in _topics(start) if name in ids}
     return StoredTopicIds(_crc(_text(start)), _crc(_text(end)), known)
 
@@ -108,7 +108,7 @@ class Position:
     """A position to commit."""
 
     offsets: Offsets
-    mark: StoredTopicIds
+    topic_ids: StoredTopicIds
 
 
 class GroupMirror:
@@ -136,8 +136,8 @@ class GroupMirror:
         except BarnabasError as error:
             self._log_once(error)
             return {}
-        mark = None if committed is None else StoredTopicIds.parse(committed.metadata)
-        return {} if mark is None else mark.ids_at(start)
+        stored = None if committed is None else StoredTopicIds.parse(committed.metadata)
+        return {} if stored is None else stored.ids_at(start)
 
     def processed(self, start: Offsets, end: Offsets, ids: Mapping[str, Uuid]) -> None:
         """Takes the position of a query: it has processed all before `start`, reads to `end`."""
@@ -181,12 +181,12 @@ class GroupMirror:
             return None if self._written == self._newest else self._newest
 
     def _write(self, admin: Admin, wanted: Position) -> None:
-        mark = {TOPIC_IDS_PARTITION: OffsetAndMetadata(0, wanted.mark.text())}
+        topic_ids = {TOPIC_IDS_PARTITION: OffsetAndMetadata(0, wanted.topic_ids.text())}
         try:
             # A query is not a member of its group, so the offsets are committed without one, as
             # an admin tool does. The broker rejects this if a consumer uses the same group id.
             admin.alter_group_offsets(self._group, wanted.offsets).check()
-            admin.alter_group_offsets(self._group + TOPIC_IDS_SUFFIX, mark).check()
+            admin.alter_group_offsets(self._group + TOPIC_IDS_SUFFIX, topic_ids).check()
         except BarnabasError as error:
             self._log_once(error)
 

@@ -277,7 +277,7 @@ def advance(
         loss = _partition_loss(topic_partition, position, latest, view, known_ids)
         if loss is not None:
             losses.append(loss)
-        if latest is None or _leaves(topic_partition, position, latest, view, known_ids):
+        if latest is None or _starts_again(topic_partition, position, latest, view, known_ids):
             continue
         # min: after a truncation there is nothing to read, and a base beyond the end would count
         # as a negative backlog for the limits.
@@ -318,7 +318,7 @@ def _partition_loss(
     return None
 
 
-def _leaves(
+def _starts_again(
     topic_partition: TopicPartition,
     position: int,
     latest: int,

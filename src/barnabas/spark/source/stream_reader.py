@@ -156,7 +156,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadMinRows(options.min_offsets_per_trigger or 1)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self._plan().hold_target()
+        self._plan().fix_target()
 
     def reportLatestOffset(self) -> OffsetJson | None:
         seen = self._plan().seen
@@ -278,7 +278,7 @@ class QueryPlanning:
                 )
         return self._initial
 
-    def hold_target(self) -> None:
+    def fix_target(self) -> None:
         """Fixes the end for Trigger.AvailableNow: later records are left for the next run."""
         self._target = self._cluster.view()
 

@@ -218,13 +218,13 @@ def _touched(
     # can change its foreign key in the same micro-batch.
     referring = (
         before[0]
-        .select("_key", _foreign(node, changes[1]).alias("_to"))
-        .union(after[0].select("_key", _foreign(node, changes[1]).alias("_to")))
+        .select("_key", _foreign_key(node, changes[1]).alias("_to"))
+        .union(after[0].select("_key", _foreign_key(node, changes[1]).alias("_to")))
     )
     return own.union(referring.join(table_changed, "_to", "left_semi").select("_key")).distinct()
 
 
-def _foreign(node: TableJoin, right: DataFrame) -> Column:
+def _foreign_key(node: TableJoin, right: DataFrame) -> Column:
     key = sf.expr(node.on) if node.on else sf.col("_key")
     return key.cast(right.schema["_key"].dataType)
 
@@ -233,7 +233,7 @@ def _joined(left: DataFrame, right: DataFrame, touched: DataFrame, node: TableJo
     names = node.aliases
     lefts = left.join(touched, "_key", "left_semi").select(
         sf.col("_key").alias("_left_key"),
-        _foreign(node, right).alias("_to"),
+        _foreign_key(node, right).alias("_to"),
         sf.struct(*columns_of(left)).alias(names[0]),
     )
     rights = right if node.on else right.join(touched, "_key", "left_semi")

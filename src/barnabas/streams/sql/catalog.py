@@ -201,7 +201,7 @@ class Catalog:
         """Returns the text of the statement that defined a relation."""
         return self._texts.get(self._owners.get(name.lower(), ""), "")
 
-    def counts(self, statement_id: str) -> bool:
+    def is_in_effect(self, statement_id: str) -> bool:
         """Returns whether a statement is in effect: no other had the name before it."""
         return statement_id in self._texts
 
@@ -271,7 +271,7 @@ class StatementLog(ClosesOnExit):
             self._write(definition.replaces, None)
             self._give_up(definition.replaces)
         self.refresh()
-        if not self.catalog.counts(statement_id):
+        if not self.catalog.is_in_effect(statement_id):
             self._write(statement_id, None)
             name = definition.relation.name if definition.relation else definition.target
             raise SqlError(f"another process has just defined {name}")
@@ -283,7 +283,7 @@ class StatementLog(ClosesOnExit):
         self._give_up(statement_id)
         self.refresh()
 
-    def take_back(self, statement_id: str) -> None:
+    def remove(self, statement_id: str) -> None:
         """Removes the relation and the query of a statement."""
         self._write(statement_id, None)
         self._write(terminated(statement_id)[0], None)
@@ -300,11 +300,13 @@ class StatementLog(ClosesOnExit):
             self._write(key, value)
             self.refresh()
             found = self.catalog.location(statement_id)
-            if not self.catalog.counts(statement_id):
+            if not self.catalog.is_in_effect(statement_id):
                 self._give_up(statement_id)
             elif found is not None and found.directory != location.directory:
                 self._write(key, None)
-        return self.catalog.location(statement_id) if self.catalog.counts(statement_id) else None
+        return (
+            self.catalog.location(statement_id) if self.catalog.is_in_effect(statement_id) else None
+        )
 
     def _give_up(self, statement_id: str) -> None:
         for key in self.catalog.claims(statement_id):

@@ -55,7 +55,7 @@ def replicas():
 
 @pytest.fixture
 def receiver(replicas):
-    book = SimpleNamespace(learn=lambda brokers: None)
+    book = SimpleNamespace(update=lambda brokers: None)
     return CommandReceiver(replicas, None, None, None, lambda gone: None, book)
 
 

@@ -14,21 +14,21 @@ def broker(number, *endpoints):
 
 def test_the_address_is_that_of_the_listener_between_brokers():
     book = AddressBook("INTERNAL")
-    book.learn([broker(1, ("PLAINTEXT", "outside", 1), ("INTERNAL", "inside", 2))])
+    book.update([broker(1, ("PLAINTEXT", "outside", 1), ("INTERNAL", "inside", 2))])
     assert book.address(1) == Address("inside", 2)
 
 
 def test_a_broker_without_that_listener_is_unknown():
     book = AddressBook("INTERNAL")
-    book.learn([broker(1, ("PLAINTEXT", "outside", 1))])
+    book.update([broker(1, ("PLAINTEXT", "outside", 1))])
     with pytest.raises(UnavailableError, match="broker 1"):
         book.address(1)
 
 
 def test_the_last_update_wins_and_all_brokers_are_kept():
     book = AddressBook("P")
-    book.learn([broker(1, ("P", "old", 1)), broker(2, ("P", "two", 2))])
-    book.learn([broker(1, ("P", "new", 3))])
+    book.update([broker(1, ("P", "old", 1)), broker(2, ("P", "two", 2))])
+    book.update([broker(1, ("P", "new", 3))])
     assert book.address(1) == Address("new", 3)
     assert book.address(2) == Address("two", 2)
 

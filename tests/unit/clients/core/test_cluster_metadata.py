@@ -98,7 +98,7 @@ def test_forgotten_topics_are_gone():
 def test_why_there_is_no_leader(topic_partition, code, words):
     metadata = ClusterMetadata()
     metadata.apply(response(leader=-1, epoch=3))
-    error = metadata.why_no_leader(topic_partition)
+    error = metadata.no_leader_error(topic_partition)
     assert error.code is code
     assert words in str(error)
 

@@ -23,7 +23,7 @@ class IdleDriver:
         self.woken.append(due_ms)
 
     def wait(self, awaited, timeout_s):
-        awaited.hurry()
+        awaited.end_linger()
         return awaited.done
 
 

@@ -42,7 +42,7 @@ class IdleDriver:
         self.woken.append(True)
 
     def wait(self, awaited, timeout_s):
-        awaited.hurry()
+        awaited.end_linger()
         return awaited.done
 
 

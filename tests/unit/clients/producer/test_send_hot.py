@@ -45,7 +45,7 @@ class IdleDriver:
         self.woken.append(True)
 
     def wait(self, awaited, timeout_s):
-        awaited.hurry()
+        awaited.end_linger()
         return awaited.done
 
 
@@ -160,19 +160,22 @@ def test_wrong_headers_append_nothing(appender, headers):
 def test_the_place_of_a_new_batch(hot):
     appender = hot.TopicAppender(3, True)
     appender.stick_to(1)
-    place = appender.new_place("t", None, 2, 50, 100)
+    place = appender.partition_to_open("t", None, 2, 50, 100)
     assert (type(place), place) == (TopicPartition, ("t", 2))
-    assert appender.new_place("t", None, None, 50, 100) == ("t", 1)
-    assert appender.new_place("t", b"k", None, 50, 100) == ("t", appender.partition_for(b"k"))
+    assert appender.partition_to_open("t", None, None, 50, 100) == ("t", 1)
+    assert appender.partition_to_open("t", b"k", None, 50, 100) == (
+        "t",
+        appender.partition_for(b"k"),
+    )
     for partition in (-1, 3, "0", True, 1.0):
-        assert appender.new_place("t", None, partition, 50, 100) is None
+        assert appender.partition_to_open("t", None, partition, 50, 100) is None
 
 
 def test_a_partition_with_an_open_batch_needs_no_new_one(hot):
     appender = hot.TopicAppender(2, True)
     appender.open(new_batch(0), 1000)
-    assert appender.new_place("t", None, 0, 50, 100) is None
-    assert appender.new_place("t", None, 1, 50, 100) == ("t", 1)
+    assert appender.partition_to_open("t", None, 0, 50, 100) is None
+    assert appender.partition_to_open("t", None, 1, 50, 100) == ("t", 1)
 
 
 def test_the_chooser_chooses_after_the_bytes_of_the_sticky_partition(hot):
@@ -182,7 +185,7 @@ def test_the_chooser_chooses_after_the_bytes_of_the_sticky_partition(hot):
     appender.try_send(None, b"x" * 100, (), 0, 5)
     appender.close(0)
     used = appender.sticky_bytes
-    assert appender.new_place("t", None, None, 50, used + 50) == ("t", 0)
-    assert appender.new_place("t", None, None, 50, used + 49) is None
+    assert appender.partition_to_open("t", None, None, 50, used + 50) == ("t", 0)
+    assert appender.partition_to_open("t", None, None, 50, used + 49) is None
     appender.available = (1,)
-    assert appender.new_place("t", None, None, 50, used + 50) is None
+    assert appender.partition_to_open("t", None, None, 50, used + 50) is None

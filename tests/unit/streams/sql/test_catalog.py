@@ -53,8 +53,8 @@ def test_the_first_of_two_definitions_counts():
     catalog = Catalog()
     define(catalog, "s-1", KNOWN["users"], 0)
     define(catalog, "s-2", KNOWN["users"], 1)
-    assert catalog.counts("s-1")
-    assert not catalog.counts("s-2")
+    assert catalog.is_in_effect("s-1")
+    assert not catalog.is_in_effect("s-2")
     catalog.apply("s-2", None, 2)
     assert catalog.owner("users") == "s-1"
 

@@ -60,7 +60,7 @@ def _cluster_or(
 
 
 def _no_moves(_: RequestContext, request: AlterReplicaLogDirsRequest) -> Message:
-    return respond_per_replica(request, lambda _place, _path: _DENIED)
+    return respond_per_replica(request, lambda _partition, _path: _DENIED)
 
 
 authorize_leader_and_isr = _cluster_or(LeaderAndIsrResponse, Operation.CLUSTER_ACTION)

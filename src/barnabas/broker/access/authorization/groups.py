@@ -105,7 +105,7 @@ def _no_heartbeat(code: ErrorCode) -> ConsumerGroupHeartbeatResponse:
     return ConsumerGroupHeartbeatResponse(error_code=code, error_message=code.explanation)
 
 
-# --- looking -------------------------------------------------------------------------------------
+# --- coordinators and descriptions ---------------------------------------------------------------
 
 
 def authorize_find_coordinator(
@@ -284,7 +284,7 @@ def _may(
     return name is None or access.topic(operation, name)
 
 
-# --- committing ----------------------------------------------------------------------------------
+# --- offsets -------------------------------------------------------------------------------------
 
 
 def authorize_offset_commit(

@@ -292,7 +292,7 @@ def authorize_describe_topic_partitions(
     return serve(ctx, request)
 
 
-# --- making and removing -------------------------------------------------------------------------
+# --- creation and deletion -----------------------------------------------------------------------
 
 
 def authorize_create_topics(

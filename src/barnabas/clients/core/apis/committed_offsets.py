@@ -44,17 +44,18 @@ def offset_commit_request(
             OffsetCommitRequestTopic(
                 name=topic,
                 partitions=[
-                    _partition(number, offsets[TopicPartition(topic, number)]) for number in numbers
+                    _partition(partition, offsets[TopicPartition(topic, partition)])
+                    for partition in partitions
                 ],
             )
-            for topic, numbers in by_topic(offsets).items()
+            for topic, partitions in by_topic(offsets).items()
         ],
     )
 
 
-def _partition(number: int, position: OffsetAndMetadata) -> OffsetCommitRequestPartition:
+def _partition(partition: int, position: OffsetAndMetadata) -> OffsetCommitRequestPartition:
     return OffsetCommitRequestPartition(
-        partition_index=number,
+        partition_index=partition,
         committed_offset=position.offset,
         committed_leader_epoch=position.leader_epoch,
         committed_metadata=position.metadata,

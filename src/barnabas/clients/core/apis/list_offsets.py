@@ -65,18 +65,19 @@ def list_offsets_request(
             ListOffsetsTopic(
                 name=topic,
                 partitions=[
-                    _partition(number, queries[TopicPartition(topic, number)]) for number in numbers
+                    _partition(partition, queries[TopicPartition(topic, partition)])
+                    for partition in partitions
                 ],
             )
-            for topic, numbers in by_topic(queries).items()
+            for topic, partitions in by_topic(queries).items()
         ],
         timeout_ms=timeout_ms,
     )
 
 
-def _partition(number: int, query: OffsetQuery) -> ListOffsetsPartition:
+def _partition(partition: int, query: OffsetQuery) -> ListOffsetsPartition:
     return ListOffsetsPartition(
-        partition_index=number,
+        partition_index=partition,
         current_leader_epoch=query.leader_epoch,
         timestamp=query.timestamp,
     )
@@ -150,18 +151,18 @@ def offset_for_leader_epoch_request(
             OffsetForLeaderTopic(
                 topic=topic,
                 partitions=[
-                    _epoch_partition(number, queries[TopicPartition(topic, number)])
-                    for number in numbers
+                    _epoch_partition(partition, queries[TopicPartition(topic, partition)])
+                    for partition in partitions
                 ],
             )
-            for topic, numbers in by_topic(queries).items()
+            for topic, partitions in by_topic(queries).items()
         ],
     )
 
 
-def _epoch_partition(number: int, query: EpochQuery) -> OffsetForLeaderPartition:
+def _epoch_partition(partition: int, query: EpochQuery) -> OffsetForLeaderPartition:
     return OffsetForLeaderPartition(
-        partition=number,
+        partition=partition,
         current_leader_epoch=query.leader_epoch,
         leader_epoch=query.position_epoch,
     )

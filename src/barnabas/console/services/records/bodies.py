@@ -7,7 +7,6 @@ from barnabas.console.models.records import (
     DETAIL_CHARS,
     MAX_TEXT,
     PREVIEW_CHARS,
-    BatchBody,
     RawField,
     RawHeader,
     RecordBody,
@@ -34,7 +33,6 @@ def record_body(
 ) -> RecordBody:
     """Returns an entry with texts of at most `max_chars` characters; more are for one record."""
     indent = 2 if max_chars > PREVIEW_CHARS else None
-    batch = entry.batch
     return RecordBody(
         topic=entry.topic,
         partition=entry.partition,
@@ -48,20 +46,7 @@ def record_body(
         transaction=entry.transaction,
         control=entry.control,
         problem=entry.problem,
-        batch=BatchBody(
-            base_offset=batch.base_offset,
-            last_offset=batch.last_offset,
-            records=batch.records,
-            size_bytes=batch.size_bytes,
-            magic=batch.magic,
-            codec=batch.codec,
-            leader_epoch=batch.leader_epoch,
-            producer_id=batch.producer_id,
-            producer_epoch=batch.producer_epoch,
-            base_sequence=batch.base_sequence,
-            transactional=batch.transactional,
-            max_timestamp=batch.max_timestamp,
-        ),
+        batch=entry.batch,
     )
 
 

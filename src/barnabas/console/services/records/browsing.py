@@ -8,7 +8,7 @@ markers or empty batches leave too few records in them.
 import asyncio
 import heapq
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
@@ -88,16 +88,10 @@ class Browser:
             )
             for item in bounds
         }
+        chosen, reads = await self._read_all(
+            bounds, lambda item: self._from(item, starts[item.partition]), self._first
+        )
         following = dict(starts)
-        parts: list[list[LogEntry]] = []
-        reads: dict[int, _Read] = {}
-        for group in _groups(bounds):
-            found = await asyncio.gather(
-                *(self._from(item, starts[item.partition]) for item in group)
-            )
-            reads.update({read.partition: read for read in found})
-            parts = [self._first([*parts, *(read.entries for read in found)])]
-        chosen = self._first(parts)
         for partition, own in _by_partition(chosen).items():
             following[partition] = own[-1].offset + 1
         for partition in self._finished(reads, chosen):
@@ -110,21 +104,33 @@ class Browser:
             item.partition: min(max(ends.get(item.partition, item.end), item.start), item.end)
             for item in bounds
         }
+        chosen, reads = await self._read_all(
+            bounds, lambda item: self._before(item, limits[item.partition]), self._last
+        )
         preceding = dict(limits)
-        parts: list[list[LogEntry]] = []
-        reads: dict[int, _Read] = {}
-        for group in _groups(bounds):
-            found = await asyncio.gather(
-                *(self._before(item, limits[item.partition]) for item in group)
-            )
-            reads.update({read.partition: read for read in found})
-            parts = [self._last([*parts, *(read.entries for read in found)])]
-        chosen = self._last(parts)
         for partition, own in _by_partition(chosen).items():
             preceding[partition] = own[0].offset
         for partition in self._finished(reads, chosen):
             preceding[partition] = reads[partition].reached
         return EntryPage(chosen, limits, preceding)
+
+    async def _read_all(
+        self,
+        bounds: Sequence[PartitionBounds],
+        read_one: Callable[[PartitionBounds], Awaitable["_Read"]],
+        choose: Callable[[list[list[LogEntry]]], list[LogEntry]],
+    ) -> tuple[list[LogEntry], dict[int, "_Read"]]:
+        """Reads the partitions, some at a time; returns the entries of the page and all reads.
+
+        Only the chosen entries of the partitions read so far are kept.
+        """
+        chosen: list[LogEntry] = []
+        reads: dict[int, _Read] = {}
+        for group in _groups(bounds):
+            found = await asyncio.gather(*map(read_one, group))
+            reads.update({read.partition: read for read in found})
+            chosen = choose([chosen, *(read.entries for read in found)])
+        return chosen, reads
 
     def _finished(self, reads: dict[int, "_Read"], chosen: Sequence[LogEntry]) -> list[int]:
         """Returns the partitions of which all that exists is on the page; offsets without records

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from barnabas.clients.simple.requests import FetchedBatches
+from barnabas.console.models.records import BatchBody
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Header, TimestampType
 from barnabas.records.batch import (
@@ -31,24 +32,6 @@ OPEN: Final = "open"
 
 
 @dataclass(frozen=True, slots=True)
-class EntryBatch:
-    """The batch of an entry; fields that a message set of magic 0 or 1 lacks are -1."""
-
-    base_offset: int
-    last_offset: int
-    records: int
-    size_bytes: int
-    magic: int
-    codec: str
-    leader_epoch: int = -1
-    producer_id: int = -1
-    producer_epoch: int = -1
-    base_sequence: int = -1
-    transactional: bool = False
-    max_timestamp: int = -1
-
-
-@dataclass(frozen=True, slots=True)
 class LogEntry:
     """One record of a partition.
 
@@ -65,7 +48,7 @@ class LogEntry:
     key: bytes | None
     value: bytes | None
     headers: tuple[Header, ...]
-    batch: EntryBatch
+    batch: BatchBody
     transaction: TransactionState | None = None
     control: str | None = None
     problem: str | None = None
@@ -159,16 +142,16 @@ class _Walk:
     def _message(self, data: memoryview) -> list[LogEntry]:
         offset = int.from_bytes(data[:8], "big", signed=True)
         magic = data[MAGIC_OFFSET]
-        info = EntryBatch(offset, offset, 1, len(data), magic, "unknown")
+        info = _message_set(range(offset, offset + 1), 1, len(data), magic, "unknown")
         try:
             found = decode_message(data, max_decompressed=self._fetched.max_decompressed)
         except CorruptRecordError as error:
             self.next_offset = max(self.next_offset, offset + 1)
             return [self._broken(info, str(error))]
         self.next_offset = max(self.next_offset, found.next_offset)
-        first = found.records[0].offset
+        offsets = range(found.records[0].offset, found.next_offset)
         codec = "none" if len(found.records) == 1 else "compressed"
-        info = EntryBatch(first, found.next_offset - 1, len(found.records), len(data), magic, codec)
+        info = _message_set(offsets, len(found.records), len(data), magic, codec)
         append_time = found.timestamp_type is TimestampType.LOG_APPEND_TIME
         return [
             LogEntry(
@@ -178,7 +161,7 @@ class _Walk:
             for record in found.records
         ]  # fmt: skip
 
-    def _broken(self, info: EntryBatch, problem: str) -> LogEntry:
+    def _broken(self, info: BatchBody, problem: str) -> LogEntry:
         offset = max(info.base_offset, self._fetched.fetch_offset)
         return LogEntry(
             *self._fetched.partition, offset, info.max_timestamp, False, None, None, (), info,
@@ -186,20 +169,38 @@ class _Walk:
         )  # fmt: skip
 
 
-def _info(header: BatchHeader) -> EntryBatch:
-    return EntryBatch(
-        header.base_offset,
-        header.last_offset,
-        header.records_count,
-        header.size,
-        header.magic,
-        _codec_name(header),
-        header.partition_leader_epoch,
-        header.producer_id,
-        header.producer_epoch,
-        header.base_sequence,
-        header.is_transactional,
-        header.max_timestamp,
+def _message_set(offsets: range, records: int, size: int, magic: int, codec: str) -> BatchBody:
+    """Returns the batch of a message set of magic 0 or 1."""
+    return BatchBody(
+        base_offset=offsets.start,
+        last_offset=offsets.stop - 1,
+        records=records,
+        size_bytes=size,
+        magic=magic,
+        codec=codec,
+        leader_epoch=-1,
+        producer_id=-1,
+        producer_epoch=-1,
+        base_sequence=-1,
+        transactional=False,
+        max_timestamp=-1,
+    )
+
+
+def _info(header: BatchHeader) -> BatchBody:
+    return BatchBody(
+        base_offset=header.base_offset,
+        last_offset=header.last_offset,
+        records=header.records_count,
+        size_bytes=header.size,
+        magic=header.magic,
+        codec=_codec_name(header),
+        leader_epoch=header.partition_leader_epoch,
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+        transactional=header.is_transactional,
+        max_timestamp=header.max_timestamp,
     )
 
 

@@ -217,11 +217,11 @@ class Engine(ClosesOnExit):
         reason."""
         return self._supervisor.failures()
 
-    def elsewhere(self) -> dict[str, str]:
+    def queries_elsewhere(self) -> dict[str, str]:
         """Returns the queries that only another state directory can run, with its host and path."""
         return self._supervisor.elsewhere()
 
-    # --- life ---
+    # --- close --
 
     def close(self) -> None:
         """Stops the queries of this process; a later process can continue them."""

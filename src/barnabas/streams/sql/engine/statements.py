@@ -212,7 +212,7 @@ class DropStatements:
 
     def _end(self, query: QueryDefinition) -> None:
         if query.query_id.startswith("INSERTQUERY"):
-            self._log.take_back(query.statement_id)
+            self._log.remove(query.statement_id)
         else:
             self._log.terminate(query.statement_id)
         self._queries.release(query.query_id, forget=True)
@@ -234,7 +234,7 @@ class DropStatements:
             names = ", ".join(query.query_id for query in busy)
             raise SqlError(f"{relation.name} is in use: TERMINATE {names} first")
         own = [q.query_id for q in self._log.catalog.writers(relation.name)]
-        self._log.take_back(owner)
+        self._log.remove(owner)
         for query_id in own:
             self._queries.release(query_id, forget=True)
         if statement.delete_topic:

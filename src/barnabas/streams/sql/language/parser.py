@@ -49,7 +49,7 @@ def _parse(text: str, tokens: Sequence[Token]) -> Statement:
     cursor = TokenCursor(text, tokens)
     token = tokens[0]
     word = token.text.upper()
-    remedy = instead([word for item in tokens[:2] for word in item.text.split()])
+    remedy = remedy_for([word for item in tokens[:2] for word in item.text.split()])
     if remedy is not None:
         cursor.fail(remedy)
     if token.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or word not in _READERS:
@@ -348,7 +348,7 @@ INSTEAD = {
 words."""
 
 
-def instead(words: list[str]) -> str | None:
+def remedy_for(words: list[str]) -> str | None:
     """Returns the remedy for a statement that begins with these words, or None if it is
     supported."""
     upper = [word.upper() for word in words[:2]]

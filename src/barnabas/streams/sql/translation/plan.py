@@ -237,7 +237,7 @@ def _items(tree: exp.Select, rows: QueryRows) -> Items:
     found: Items = []
     for item in tree.expressions:
         name = output_name(item, len(found))
-        found.extend(_spread(item, rows) or [(name, with_shared_key(item, rows))])
+        found.extend(_expanded(item, rows) or [(name, with_shared_key(item, rows))])
     seen: set[str] = set()
     for name, item in found:
         if name.lower() in seen:
@@ -246,7 +246,7 @@ def _items(tree: exp.Select, rows: QueryRows) -> Items:
     return found
 
 
-def _spread(item: exp.Expr, rows: QueryRows) -> Items:
+def _expanded(item: exp.Expr, rows: QueryRows) -> Items:
     """Expands `*` and `alias.*`. In a join the names consist of alias and column, as in ksqlDB."""
     star = item if isinstance(item, exp.Star) else item.this
     if not isinstance(star, exp.Star) or not isinstance(item, exp.Star | exp.Column):
