@@ -227,7 +227,7 @@ class Controller:
         await self._events.call(self._check_controller, "controller")
 
     async def stop(self) -> None:
-        """Stops without closing the session: that would delete /controller and start an election."""
+        """Stops. The session stays: closing it would delete /controller and start an election."""
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
