@@ -152,6 +152,18 @@ def test_an_error_that_spark_finds_names_the_line(topic_name, tmp_path, make, ru
     assert "trigger" in status["error"]
 
 
+def test_an_error_at_the_start_of_the_query_names_the_line(tmp_path, make, run):
+    """Spark checks the output mode and creates the checkpoint when the query starts."""
+    path = make(YAML.replace("mode: update", "mode: append"), ".yaml", trigger="available-now")
+    with pytest.raises(ConfigError, match=r"pipeline\.yaml:10: sink: .*output mode"):
+        run(path)
+    (tmp_path / "file").write_text("not a directory")
+    text = YAML.replace("{place}/checkpoint", "{place}/file/checkpoint")
+    path = make(text, ".yaml", trigger="available-now")
+    with pytest.raises(ConfigError, match=r"pipeline\.yaml:16: checkpoint: \w+Exception: .*"):
+        run(path)
+
+
 def test_a_failed_query_names_the_reason(broker, topic_name, make, run):
     path = make(YAML, ".yaml", trigger="available-now")
     broker.produce(f"{topic_name}-in", *orders(10))

@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -99,7 +100,9 @@ def start_query(query: StageQuery, trigger: str | None) -> StreamingQuery:
     with _errors_name("trigger"):
         now = trigger == AVAILABLE_NOW
         ready = Trigger(available_now=now, interval=None if now else trigger).apply(writer)
-    started: StreamingQuery = ready.start()
+    # Spark checks the plan with the output mode, then it writes to the checkpoint.
+    with _errors_name("sink"), _java_errors_name("checkpoint"):
+        started: StreamingQuery = ready.start()
     return started
 
 
@@ -213,6 +216,15 @@ def _errors_name(key: str) -> Iterator[None]:
         raise PipelineError(key, short_reason(error)) from error
     except BarnabasError as error:
         raise PipelineError(key, str(error)) from error
+
+
+@contextmanager
+def _java_errors_name(key: str) -> Iterator[None]:
+    """Raises errors of Java, such as those of the file system, as PipelineError with the key."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        raise PipelineError(key, short_reason(error)) from error
 
 
 @dataclass(slots=True)
