@@ -199,6 +199,15 @@ def test_a_stop_loses_no_record(spark, broker, topic_name, tmp_path, make):
     assert not [query for query in spark.streams.active if query.name == topic_name]
 
 
+def test_a_stop_before_the_query_has_started(spark, topic_name, tmp_path, make):
+    registry = PipelineRegistry(tmp_path / "state")
+    runner = PipelineRunner(load(make(YAML, ".yaml", trigger="1 second")), registry, print)
+    runner.stop.set()
+    assert runner.run(spark) == STOPPED
+    assert registry.read(topic_name)["state"] == STOPPED
+    assert not (tmp_path / "checkpoint").exists()
+
+
 def test_python_into_a_table(broker, topic_name, tmp_path, make, run):
     path = make(PYTHON, ".py")
     with sqlite3.connect(tmp_path / "db") as database:

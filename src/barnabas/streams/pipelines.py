@@ -279,7 +279,11 @@ class PipelineRunner:
     def _run(self, spark: "SparkSession | None") -> str:
         own = None if spark is not None else self._session()
         try:
-            return self._follow(self._start(spark or own))
+            started = self._start(spark or own)
+            if started is not None:
+                return self._follow(started)
+            self._write_status(STOPPED)
+            return STOPPED
         finally:
             if own is not None:
                 own.stop()
@@ -292,10 +296,15 @@ class PipelineRunner:
         with stderr_into(self.registry.log_file(pipeline.name)):
             return barnabas.spark.session(pipeline.master, app_name=pipeline.name, config=settings)
 
-    def _start(self, spark: Any) -> Running:
+    def _start(self, spark: Any) -> Running | None:
+        """Starts the query; returns None if a stop was requested before."""
         pipeline = self.file.pipeline
         try:
+            if self.stop.is_set():
+                return None
             query = pipeline_query(pipeline, spark)
+            if self.stop.is_set():
+                return None
             started = start_query(query, pipeline.trigger)
         except PipelineError as error:
             raise error.at(self.file.locate(error.key)) from error
