@@ -152,6 +152,18 @@ def test_an_error_that_spark_finds_names_the_line(topic_name, tmp_path, make, ru
     assert "trigger" in status["error"]
 
 
+def test_an_error_at_the_start_of_the_query_names_the_line(tmp_path, make, run):
+    """Spark checks the output mode and creates the checkpoint when the query starts."""
+    path = make(YAML.replace("mode: update", "mode: append"), ".yaml", trigger="available-now")
+    with pytest.raises(ConfigError, match=r"pipeline\.yaml:10: sink: .*output mode"):
+        run(path)
+    (tmp_path / "file").write_text("not a directory")
+    text = YAML.replace("{place}/checkpoint", "{place}/file/checkpoint")
+    path = make(text, ".yaml", trigger="available-now")
+    with pytest.raises(ConfigError, match=r"pipeline\.yaml:16: checkpoint: \w+Exception: .*"):
+        run(path)
+
+
 def test_a_failed_query_names_the_reason(broker, topic_name, make, run):
     path = make(YAML, ".yaml", trigger="available-now")
     broker.produce(f"{topic_name}-in", *orders(10))
@@ -185,6 +197,15 @@ def test_a_stop_loses_no_record(spark, broker, topic_name, tmp_path, make):
     assert messages == [f"{topic_name}: stopping after the current micro-batch"]
     assert PipelineRegistry(tmp_path / "state").read(topic_name)["state"] == STOPPED
     assert not [query for query in spark.streams.active if query.name == topic_name]
+
+
+def test_a_stop_before_the_query_has_started(spark, topic_name, tmp_path, make):
+    registry = PipelineRegistry(tmp_path / "state")
+    runner = PipelineRunner(load(make(YAML, ".yaml", trigger="1 second")), registry, print)
+    runner.stop.set()
+    assert runner.run(spark) == STOPPED
+    assert registry.read(topic_name)["state"] == STOPPED
+    assert not (tmp_path / "checkpoint").exists()
 
 
 def test_python_into_a_table(broker, topic_name, tmp_path, make, run):

@@ -59,6 +59,19 @@ def test_workers_run_the_drivers_python(spark, broker, source, topic_name, monke
     assert [bytes(row.value) for row in rows] == [b"hello"]
 
 
+def test_a_registration_logs_no_warning(spark):
+    """Spark would warn at the registration and at the start of each streaming query."""
+    session = spark.newSession()
+    level = spark._jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel().toString()
+    spark.sparkContext.setLogLevel("WARN")
+    try:
+        register(session)
+        sources = session._jsparkSession.cloneSession().sessionState().dataSourceManager()
+        assert not sources.log().isWarnEnabled()
+    finally:
+        spark.sparkContext.setLogLevel(level)
+
+
 PLAIN_SESSION = """
 from pyspark.sql import SparkSession
 from barnabas.spark import register

@@ -30,10 +30,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyspark
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
@@ -53,6 +55,7 @@ STREAM_VARIABLES = (
     "SPARK_PYTHON_RUNTIME",
 )
 """Spark sets these before it starts any Python process, so their first values are never read."""
+REGISTRATION_LOGGER = "org.apache.spark.sql.execution.datasources.DataSourceManager"
 
 
 def session(
@@ -159,12 +162,25 @@ def register(spark: SparkSession) -> None:
     registration: Any = spark.dataSource
     if getattr(spark, "_jvm", None) is not None:  # Spark Connect has no local context
         use_drivers_python(spark)
+        _without_replacement_warnings(spark)
         environment = {**dict.fromkeys(STREAM_VARIABLES, ""), **spark.sparkContext.environment}
         context = _AttributeOverride(
             spark.sparkContext, _javaAccumulator=None, environment=environment
         )
         registration = type(registration)(_AttributeOverride(spark, sparkContext=context))
     registration.register(BarnabasDataSource)
+
+
+def _without_replacement_warnings(spark: SparkSession) -> None:
+    """Silences the logger that warns that the registered source replaces the discovered one.
+
+    Spark discovers the source in the package `pyspark_barnabas`. It warns at the registration and,
+    because it copies the session, at the start of each streaming query.
+    """
+    jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - PySpark has no public access to the JVM
+    log4j = jvm.org.apache.logging.log4j
+    with suppress(TypeError, Py4JError):  # another logging library than Spark's own
+        log4j.core.config.Configurator.setLevel(REGISTRATION_LOGGER, log4j.Level.ERROR)
 
 
 def use_drivers_python(spark: SparkSession) -> None:

@@ -22,6 +22,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -99,7 +100,9 @@ def start_query(query: StageQuery, trigger: str | None) -> StreamingQuery:
     with _errors_name("trigger"):
         now = trigger == AVAILABLE_NOW
         ready = Trigger(available_now=now, interval=None if now else trigger).apply(writer)
-    started: StreamingQuery = ready.start()
+    # Spark checks the plan with the output mode, then it writes to the checkpoint.
+    with _errors_name("sink"), _java_errors_name("checkpoint"):
+        started: StreamingQuery = ready.start()
     return started
 
 
@@ -215,6 +218,15 @@ def _errors_name(key: str) -> Iterator[None]:
         raise PipelineError(key, str(error)) from error
 
 
+@contextmanager
+def _java_errors_name(key: str) -> Iterator[None]:
+    """Raises errors of Java, such as those of the file system, as PipelineError with the key."""
+    try:
+        yield
+    except Py4JJavaError as error:
+        raise PipelineError(key, short_reason(error)) from error
+
+
 @dataclass(slots=True)
 class PipelineRunner:
     """One run of one pipeline.
@@ -267,7 +279,11 @@ class PipelineRunner:
     def _run(self, spark: "SparkSession | None") -> str:
         own = None if spark is not None else self._session()
         try:
-            return self._follow(self._start(spark or own))
+            started = self._start(spark or own)
+            if started is not None:
+                return self._follow(started)
+            self._write_status(STOPPED)
+            return STOPPED
         finally:
             if own is not None:
                 own.stop()
@@ -280,10 +296,15 @@ class PipelineRunner:
         with stderr_into(self.registry.log_file(pipeline.name)):
             return barnabas.spark.session(pipeline.master, app_name=pipeline.name, config=settings)
 
-    def _start(self, spark: Any) -> Running:
+    def _start(self, spark: Any) -> Running | None:
+        """Starts the query; returns None if a stop was requested before."""
         pipeline = self.file.pipeline
         try:
+            if self.stop.is_set():
+                return None
             query = pipeline_query(pipeline, spark)
+            if self.stop.is_set():
+                return None
             started = start_query(query, pipeline.trigger)
         except PipelineError as error:
             raise error.at(self.file.locate(error.key)) from error

@@ -6,6 +6,7 @@ of an exception of Spark.
 
 import itertools
 import os
+import re
 import sys
 import threading
 import time
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from barnabas.streams.engine.stage_query import StageQuery
 
 POLL_SECONDS = 0.2
+CAUSE = re.compile(r"^(?:: )?(?:[\w.$]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
+"""An error of a Python traceback or, after Py4J's colon, of Java: its name and its message."""
 
 
 LostStatePolicy = Literal["refuse", "rebuild"]
@@ -277,15 +280,19 @@ def failed_query(name: str, error: Exception) -> LocalError:
 
 
 def short_reason(error: BaseException) -> str:
-    """Returns the last error of this package in the text of an exception, or else its first line.
+    """Returns the last error of this package in the text of an exception, or else the last error
+    of a Python traceback or of Java in it, or else its first line.
 
     The texts of Spark's exceptions contain pages of plans and stack traces.
     """
-    lines = [line.strip() for line in str(error).splitlines()]
-    present = [line for line in lines if line]
+    text = str(error)
+    present = [line.strip() for line in text.splitlines() if line.strip()]
     own = [line for line in present if line.startswith("barnabas.") and ": " in line]
     if own:
         return own[-1].partition(": ")[2]
+    causes = CAUSE.findall(text)
+    if causes:
+        return ": ".join(causes[-1])
     return present[0] if present else repr(error)
 
 

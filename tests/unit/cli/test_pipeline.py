@@ -1,6 +1,7 @@
 """`barnabas pipeline`: what needs no Spark."""
 
 import json
+import os
 import signal
 import sys
 import threading
@@ -105,17 +106,49 @@ def test_quiet_is_quiet(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_the_first_signal_asks_the_second_ends():
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        stop = threading.Event()
-        signals = pipeline_run.StopSignals(stop)
-        signals.install()
-        signal.raise_signal(signal.SIGTERM)
-        assert stop.is_set()
-        assert signals.received == [signal.SIGTERM]
-        signals.install()
-        assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
+@pytest.fixture
+def kept():
+    """The handlers of the signals, which are restored after the test."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield handlers
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+def test_the_first_signal_asks_the_second_ends(kept):
+    told = []
+    signals = pipeline_run.StopSignals(lambda: told.append("first"))
+    signals.install()
+    signal.raise_signal(signal.SIGTERM)
+    assert signals.stop.is_set()
+    assert (signals.received, told) == ([signal.SIGTERM], ["first"])
+    assert {signal.getsignal(number) for number in kept} == {signal.SIG_DFL}
+
+
+class StartingRunner:
+    """A runner that is stopped while it starts Spark.
+
+    In the main thread PySpark replaces the handler of SIGINT with one that raises an exception.
+    """
+
+    def __init__(self, *_arguments, stop, **_options):
+        self._stop = stop
+
+    def run(self):
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert self._stop.wait(30)
+        return STOPPED
+
+
+@pytest.mark.usefixtures("kept", "state")
+def test_a_signal_while_spark_starts_stops_the_pipeline(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("barnabas.streams.pipelines.PipelineRunner", StartingRunner)
+    path = tmp_path / "p.yaml"
+    path.write_text(YAML)
+    assert main(["pipeline", "run", str(path), "-b", "localhost:1"]) == 130
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        "p: stopping when Spark has started; a second signal stops at once",
+        "p has stopped",
+    ]

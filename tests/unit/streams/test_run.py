@@ -2,7 +2,7 @@
 
 import pytest
 
-from barnabas.streams.run import Running
+from barnabas.streams.run import Running, short_reason
 
 
 class Part:
@@ -76,3 +76,37 @@ def test_one_report_is_read_if_no_micro_batch_was_missed():
         query.all.append(report)
         assert running.progress_after(batch) == [report]
     assert query.reads == 0
+
+
+IN_JAVA = """\
+An error occurred while calling o137.start.
+: java.io.IOException: Mkdirs failed to create file:/nowhere/checkpoint
+\tat org.apache.hadoop.fs.ChecksumFileSystem.create(ChecksumFileSystem.java:774)
+\tat java.base/java.lang.Thread.run(Thread.java:840)
+"""
+IN_PYTHON = """\
+An exception was raised by the Python Proxy. Return Message: Traceback (most recent call last):
+  File "py4j/clientserver.py", line 644, in _call_proxy
+    return_value = getattr(self.pool[obj_id], method)(*params)
+  File "barnabas/spark/sink/database.py", line 90, in _write
+    cursor.executemany(insert, chunk)
+sqlite3.OperationalError: no such table: counts
+"""
+OWN = """\
+[STREAM_FAILED] Query [id = 1] terminated with exception: Traceback (most recent call last):
+barnabas.model.errors.BrokerError: UNKNOWN_TOPIC_OR_PARTITION: topic 'orders'
+java.lang.IllegalStateException: closed
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (IN_JAVA, "IOException: Mkdirs failed to create file:/nowhere/checkpoint"),
+        (IN_PYTHON, "OperationalError: no such table: counts"),
+        (OWN, "UNKNOWN_TOPIC_OR_PARTITION: topic 'orders'"),
+        ("[PARSE_ERROR] Syntax error\n\n== SQL ==", "[PARSE_ERROR] Syntax error"),
+    ],
+)
+def test_the_reason_of_a_failed_query(text, reason):
+    assert short_reason(Exception(text)) == reason

@@ -11,6 +11,7 @@ escapes them: `\\x1b` in tables and texts, `\\u001b` in JSON and YAML.
 
 import argparse
 import json
+import os
 import re
 import select
 import sys
@@ -346,3 +347,13 @@ def status_of(error: BaseException | None) -> dict[str, object]:
 def exit_code(errors: Mapping[object, BarnabasError] | Iterable[object]) -> int:
     """Returns FAILED when any item failed."""
     return FAILED if any(True for _ in errors) else DONE
+
+
+def own_stderr() -> tuple[TextIO, bool]:
+    """Returns a copy of the current stderr, and whether the caller must close it."""
+    sys.stderr.flush()
+    try:
+        copy = os.dup(sys.stderr.fileno())
+    except (OSError, ValueError):  # stderr has no file descriptor, as in a test
+        return sys.stderr, False
+    return os.fdopen(copy, "w", encoding="utf-8", errors="replace"), True

@@ -8,38 +8,47 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import TypeVar
 
 from barnabas.cli.framework.connection import check_reachable
-from barnabas.cli.framework.output import DONE, INTERRUPTED
+from barnabas.cli.framework.output import DONE, INTERRUPTED, own_stderr
 from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.errors import LocalError, UnavailableError
+from barnabas.runtime.closing import ClosesOnExit
 from barnabas.spark.options import SERVERS, admin_settings
 from barnabas.spark.pipeline import AVAILABLE_NOW, Pipeline
 from barnabas.spark.pipeline_files import PipelineFile, load
 from barnabas.spark.pipeline_registry import FINISHED, PipelineRegistry
 from barnabas.spark.query_metrics import MetricsServer, QueryFigures, QueryMetrics
 
+T = TypeVar("T")
 PLAIN_SECONDS = 10.0
 """Interval of the progress lines when stderr is not a terminal."""
+SECOND_SIGNAL = "; a second signal stops at once"
 
 
-class ProgressLine:
-    """Prints progress on stderr: a line that is redrawn on a terminal, else a line per interval."""
+class ProgressLine(ClosesOnExit):
+    """Prints progress on stderr: a line that is redrawn on a terminal, else a line per interval.
+
+    Standard error is redirected to Spark's log while Spark starts, so a duplicate is written to.
+    """
 
     def __init__(self, name: str, quiet: bool) -> None:
         self._name = name
         self._quiet = quiet
-        self._live = sys.stderr.isatty()
+        self._stream, self._owns_stream = own_stderr()
+        self._live = self._stream.isatty()
         self._last_line_s = float("-inf")
         self._pending: str | None = None
 
     def say(self, text: str) -> None:
         self.end()
         if not self._quiet:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+            self._write(f"{text}\n")
 
     def show(self, figures: QueryFigures) -> None:
         line = figures.line(self._name)
@@ -62,8 +71,13 @@ class ProgressLine:
         self._pending = None
 
     def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        self._stream.write(text)
+        self._stream.flush()
+
+    def close(self) -> None:
+        self.end()
+        if self._owns_stream:
+            self._stream.close()
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,36 +86,52 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.check:
         sys.stdout.write(f"{arguments.file}: pipeline {file.pipeline.name!r} is well-formed\n")
         return DONE
+    with ProgressLine(file.pipeline.name, arguments.quiet) as line:
+        return _run(file, arguments, line)
+
+
+def _run(file: PipelineFile, arguments: argparse.Namespace, line: ProgressLine) -> int:
     # Start-up time: imports PySpark, which `--check` does not need.
     from barnabas.streams.pipelines import PipelineRunner
 
-    line, stop = ProgressLine(file.pipeline.name, arguments.quiet), threading.Event()
-    signals = StopSignals(stop)
+    name, starting = file.pipeline.name, threading.Event()
+
+    def on_signal() -> None:
+        if starting.is_set():
+            line.say(f"{name}: stopping when Spark has started{SECOND_SIGNAL}")
 
     def on_start(text: str) -> None:
-        signals.install()
+        starting.clear()
         line.say(text)
 
+    signals, metrics = StopSignals(on_signal), QueryMetrics()
     signals.install()
-    metrics = QueryMetrics()
     runner = PipelineRunner(
         file,
         PipelineRegistry(arguments.state_dir),
         line.show,
         on_start,
-        stop=stop,
+        stop=signals.stop,
         metrics=metrics,
-        on_stop=lambda text: line.say(f"{text}; a second signal stops at once"),
+        on_stop=lambda text: line.say(f"{text}{SECOND_SIGNAL}"),
     )
     _warn_if_unreachable(file.pipeline, line)
-    line.say(f"{file.pipeline.name}: starting Spark ...")
-    try:
-        with _served(metrics, arguments.http_port, line):
-            state = runner.run()
-    finally:
-        line.end()
-    line.say(f"{file.pipeline.name} has {'ended' if state == FINISHED else 'stopped'}")
+    line.say(f"{name}: starting Spark ...")
+    starting.set()
+    with _served(metrics, arguments.http_port, line):
+        state = in_thread(runner.run)
+    line.say(f"{name} has {'ended' if state == FINISHED else 'stopped'}")
     return INTERRUPTED if signal.SIGINT in signals.received else DONE
+
+
+def in_thread(work: Callable[[], T]) -> T:
+    """Returns the result of `work`, which runs in a thread; the main thread handles signals.
+
+    In the main thread PySpark would replace the handler of Ctrl-C with one that raises
+    KeyboardInterrupt, also during a call to the JVM, whose connection is unusable afterwards.
+    """
+    with ThreadPoolExecutor(1, "pipeline") as executor:
+        return executor.submit(work).result()
 
 
 def _served(
@@ -140,17 +170,18 @@ def _with_overrides(file: PipelineFile, arguments: argparse.Namespace) -> Pipeli
 class StopSignals:
     """SIGTERM and Ctrl-C request a clean stop; a second signal ends the process immediately."""
 
-    def __init__(self, stop: threading.Event) -> None:
+    def __init__(self, on_first: Callable[[], None]) -> None:
+        self.stop = threading.Event()
         self.received: list[int] = []
-        self._stop = stop
+        self._on_first = on_first
 
     def install(self) -> None:
-        """Installs the handlers; called again after Spark has started, which replaces them."""
         for number in (signal.SIGTERM, signal.SIGINT):
-            if number not in self.received:
-                signal.signal(number, self._on_signal)
+            signal.signal(number, self._on_signal)
 
     def _on_signal(self, number: int, _frame: object) -> None:
         self.received.append(number)
-        self._stop.set()
-        signal.signal(number, signal.SIG_DFL)
+        self.stop.set()
+        for either in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(either, signal.SIG_DFL)
+        self._on_first()

@@ -10,15 +10,14 @@ the connection would be unusable, and stopping Spark would wait for the interrup
 
 import contextlib
 import math
-import os
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, TextIO, TypeVar
 
+from barnabas.cli.framework.output import own_stderr
 from barnabas.runtime.closing import ClosesOnExit
 
 T = TypeVar("T")
@@ -39,7 +38,7 @@ class StepLine(ClosesOnExit):
     def __init__(
         self, stream: TextIO | None = None, now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._stream, self._owns_stream = (stream, False) if stream else _own_stderr()
+        self._stream, self._owns_stream = (stream, False) if stream else own_stderr()
         self._live = self._stream.isatty()
         self._now = now
         self._lock = threading.Lock()
@@ -91,16 +90,6 @@ class StepLine(ClosesOnExit):
         self.show(None)
         if self._owns_stream:
             self._stream.close()
-
-
-def _own_stderr() -> tuple[TextIO, bool]:
-    """Returns a copy of the current stderr, and whether the caller must close it."""
-    sys.stderr.flush()
-    try:
-        copy = os.dup(sys.stderr.fileno())
-    except (OSError, ValueError):  # stderr has no file descriptor, as in a test
-        return sys.stderr, False
-    return os.fdopen(copy, "w", encoding="utf-8", errors="replace"), True
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import barnabas.spark
-from barnabas.streams.run import stderr_into
+from barnabas.streams.run import CAUSE, stderr_into
 from barnabas.streams.sql.engine.activity import Activity
 from barnabas.streams.sql.engine.results import Result, TextResult
 from barnabas.streams.sql.language.errors import SqlError
@@ -186,7 +186,7 @@ def failure_text(error: BaseException) -> str:
     stack.
     """
     text = str(error)
-    causes = re.findall(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", text, re.MULTILINE)
+    causes = CAUSE.findall(text)
     if causes:
         name, reason = causes[-1]
         return f"{name}: {readable(reason)}"
