@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.options import add_isolation_option, count_of_records
@@ -174,7 +175,8 @@ def _as_group(
     """Reads as a member of the group; -o is only the start of a group without committed offsets."""
     reset = "latest" if arguments.offset == "end" else "earliest"
     options = {"group_id": arguments.group, "auto_offset_reset": reset}
-    with connection.consumer(isolation_level=arguments.isolation_level, **options) as consumer:
+    consumer = connection.consumer(isolation_level=arguments.isolation_level, **options)
+    with closing(consumer):  # commits the position after an error, too: rewind() corrected it
         consumer.subscribe(topics)
         reader = GroupReader(consumer)
         try:
