@@ -1,8 +1,9 @@
 """Read records from topics, by offset, time or as a group, and print them.
 
 -o selects the offsets to read: start, end, :end, 42, 10:20, +5, -5, @2024-05-01T12:00, @-1h,
-@-2h:-1h, committed. The command ends at the end of the range, after -n records, or after
---timeout seconds without a record.
+@-2h:-1h, committed. The command ends at the end of the range (:end, 10:20, @-2h:-1h, --tail). Other
+ranges, also the default, continue with new records until Ctrl-C, -n records, or --timeout seconds
+without a record.
 """
 
 import argparse
@@ -71,7 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="stop after this time without a record"
     )
-    parser.add_argument("-g", "--group", help="read as a member of this group and commit offsets")
+    parser.add_argument(
+        "-g",
+        "--group",
+        help="read as a member of this group and commit offsets; with a range other than start "
+        "and end, do not join it (-o committed starts at its offsets)",
+    )
     add_isolation_option(parser, "read_uncommitted")
     parser.add_argument("-f", "--printf", metavar="FORMAT", help="such as '%%t/%%p/%%o %%k=%%v\\n'")
     parser.add_argument("--format", choices=FORMATS, default="table", help="(default: %(default)s)")
