@@ -126,12 +126,25 @@ def test_produce_names_the_line(cli, broker, ten):
     ran = cli("produce", ten, "-K", ":", servers=broker.bootstrap_servers, stdin=b"k:v\nnokey\n")
     assert (ran.code, ran.err) == (
         2,
-        "barnabas produce: line 2: no key separator ':' in 'nokey'\n",
+        f"produced 1 record to {ten}\nbarnabas produce: line 2: no key separator ':' in 'nokey'\n",
     )
     arguments = ("produce", ten, "--format", "json")
     ran = cli(*arguments, servers=broker.bootstrap_servers, stdin=b'{"value": "x"}\n{\n')
     assert ran.code == 1
     assert "line 2: b'{' is not JSON" in ran.err
+
+
+def test_produce_names_the_file_and_the_records_before_the_line(cli, broker, ten, tmp_path):
+    good, broken = tmp_path / "good.jsonl", tmp_path / "broken.jsonl"
+    good.write_text('{"value": "a"}\n{"value": "b"}\n')
+    broken.write_text('{"value": "c"}\n{"value"\n{"value": "d"}\n')
+    command = ("produce", ten, "--format", "json", good, broken)
+    ran = cli(*command, servers=broker.bootstrap_servers)
+    reported, error = ran.err.splitlines()
+    assert ran.code == 1
+    assert reported == f"produced 3 records to {ten}"
+    assert error.startswith(f"barnabas produce: {broken}, line 2: b'{{\"value\"' is not JSON")
+    assert [record.value for record in broker.records(ten)][-3:] == [b"a", b"b", b"c"]
 
 
 def test_produce_lines(produce):

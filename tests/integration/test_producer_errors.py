@@ -6,10 +6,11 @@ import pytest
 from support.clients.mock_cluster import LIBRARY, mock_cluster
 from support.cluster.workload import wait_until
 
-from barnabas import BrokerError, DeadlineError, ErrorCode, Producer
+from barnabas import BrokerError, Consumer, DeadlineError, ErrorCode, Producer, TopicPartition
 from barnabas.aio import Producer as AioProducer
 from barnabas.clients.producer.sender import Sender
 from barnabas.model.errors import BarnabasError, LocalError, UnavailableError
+from barnabas.testing import Broker
 
 pytestmark = pytest.mark.integration
 PRODUCE = 0
@@ -296,3 +297,40 @@ def test_a_batch_without_a_response_is_stored_once_when_another_batch_fails(
         assert kept.result(60).offset == 0
         assert producer.send(topic_name, b"later", partition=0).result(60).offset == 1
     assert [record.value for record in broker.records(topic_name)] == [b"kept", b"later"]
+
+
+def test_offsets_of_a_transaction_need_the_group_metadata(broker, topic_name):
+    servers = broker.bootstrap_servers
+    broker.topic(topic_name)
+    with (
+        Producer(bootstrap_servers=servers, transactional_id=topic_name) as producer,
+        Consumer(bootstrap_servers=servers, group_id=topic_name) as consumer,
+    ):
+        producer.init_transactions()
+        producer.begin_transaction()
+        offsets = {TopicPartition(topic_name, 0): 1}
+        for group in (consumer, topic_name):
+            with pytest.raises(TypeError, match=r"must be consumer.group_metadata\(\), not "):
+                producer.send_offsets_to_transaction(offsets, group)
+        producer.send_offsets_to_transaction(offsets, consumer.group_metadata())
+        producer.abort_transaction()
+
+
+def test_a_transaction_that_takes_too_long_names_the_limit():
+    settings = {"transactional.id": "slow", "transaction.timeout.ms": 1000}
+    with Broker(in_memory=True) as broker:
+        topic = broker.topic()
+        with Producer(settings, bootstrap_servers=broker.bootstrap_servers) as producer:
+            producer.init_transactions()
+            producer.begin_transaction()
+            producer.send(topic, b"first").result(10)
+            broker.clock.advance(60_000)
+            with pytest.raises(BrokerError, match="INVALID_PRODUCER_EPOCH"):
+                send_until_rejected(producer, topic)
+            with pytest.raises(LocalError, match=r"transaction\.timeout\.ms.*create a new one"):
+                producer.abort_transaction()
+
+
+def send_until_rejected(producer, topic):
+    while True:
+        producer.send(topic, b"next").result(10)

@@ -170,7 +170,7 @@ def _assemble(
         fetch_purgatory=Purgatory(asyncio.get_running_loop().call_later),
         fetch_sessions=_fetch_sessions(config),
         api_versions=ApiVersionsResponses(parts.handlers, features_of(config.values)),
-        uses_connected_address=config.advertised_listeners is None,
+        connected_address_listeners=config.connected_address_listeners,
         coordinators=Coordinators(shared),
         client_entities=access.entities,
         topic_metrics=parts.metrics.topics,

@@ -7,6 +7,7 @@ while the broker runs.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ class BrokerConfig:
 
     @property
     def advertised_listeners(self) -> list[Endpoint] | None:
-        """The advertised addresses; None: each client gets the address it connected to."""
+        """The configured advertised addresses; None: see `connected_address_listeners`."""
         texts = self.values["advertised.listeners"]
         if texts:
             return [self._endpoint("advertised.listeners", text) for text in texts]
@@ -145,6 +146,21 @@ class BrokerConfig:
         port = self.values["advertised.port"]
         bound = self.listeners[0]
         return [Endpoint(bound.listener, host, bound.port if port is None else port)]
+
+    @property
+    def connected_address_listeners(self) -> frozenset[str]:
+        """The listeners whose clients get the address they connected to as that of this broker.
+
+        None if addresses are advertised. A TLS listener with a host name advertises that name,
+        because clients compare it with the certificate.
+        """
+        if self.advertised_listeners is not None:
+            return frozenset()
+        return frozenset(
+            endpoint.listener
+            for endpoint in self.listeners
+            if not (endpoint.security_protocol.endswith("SSL") and _is_host_name(endpoint.host))
+        )
 
     @property
     def inter_broker_listener(self) -> str:
@@ -188,3 +204,12 @@ class BrokerConfig:
         if protocols[name] not in SECURITY_PROTOCOLS:
             raise ConfigError(f"listener.security.protocol.map: unknown protocol {protocols[name]}")
         return Endpoint(name, host.strip("[]"), int(port), protocols[name])
+
+
+def _is_host_name(host: str) -> bool:
+    """Returns whether the host of a listener is neither empty nor an IP address."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return host != ""
+    return False

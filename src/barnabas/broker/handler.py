@@ -67,8 +67,8 @@ class RequestPorts(Protocol):
     config: BrokerConfig
     broker_id: BrokerId
     metadata: MetadataCache
-    uses_connected_address: bool
-    """Whether clients get the address they connected to as this broker's address."""
+    connected_address_listeners: frozenset[str]
+    """The listeners whose clients get the address they connected to as this broker's address."""
 
 
 PortsT_co = TypeVar("PortsT_co", bound=RequestPorts, covariant=True)
@@ -297,13 +297,15 @@ class HandlerContext(Generic[PortsT_co]):
         """Returns the address of a broker on the listener that this client uses.
 
         Without configured advertised listeners the address of this broker is the one that the
-        client connected to, because it is reachable from the client's network.
+        client connected to, because it is reachable from the client's network. A TLS listener with
+        a host name is the exception.
         """
-        services = self.services
-        if broker.broker_id == services.broker_id and services.uses_connected_address:
+        services, listener = self.services, self.connection.listener_name
+        own = broker.broker_id == services.broker_id
+        if own and listener in services.connected_address_listeners:
             host, port = self.connection.stream.local
-            return Endpoint(self.connection.listener_name, host, port)
-        return broker.endpoint(self.connection.listener_name)
+            return Endpoint(listener, host, port)
+        return broker.endpoint(listener)
 
 
 RequestContext: TypeAlias = HandlerContext[RequestPorts]

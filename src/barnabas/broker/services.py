@@ -58,7 +58,7 @@ class Services:
     fetch_purgatory: Purgatory
     fetch_sessions: FetchSessionCache
     api_versions: ApiVersionsResponses
-    uses_connected_address: bool
+    connected_address_listeners: frozenset[str]
     coordinators: Coordinators
     client_entities: ClientEntities
     topic_metrics: TopicMetrics

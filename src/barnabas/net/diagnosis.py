@@ -41,6 +41,8 @@ def diagnose(address: Address, *, tls: bool) -> BarnabasError:
         )
     if _is_http(host, port):
         return UnavailableError(f"{address} is an HTTP server, not a broker")
+    if not _listens(host, port):  # for example a broker that stopped meanwhile
+        return UnavailableError(f"{address} closed the connection, and nothing listens there now")
     return UnavailableError(
         f"{address} closed the connection on the first request: it is not a Kafka broker, "
         "or it requires TLS or SASL"
@@ -61,6 +63,16 @@ def tls_failure(address: Address, error: OSError) -> BarnabasError:
             "(it may want a client certificate: ssl.keystore.location)"
         )
     return UnavailableError(f"TLS with {address} failed: {reason.replace('_', ' ')}")
+
+
+def _listens(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), PROBE_SECONDS).close()
+    except ConnectionRefusedError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _is_zookeeper(host: str, port: int) -> bool:

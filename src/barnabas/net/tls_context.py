@@ -103,17 +103,32 @@ def _has_truststore(settings: TlsSettings) -> bool:
 def _load(context: ssl.SSLContext, settings: TlsSettings) -> None:
     versions = [_VERSIONS[name] for name in settings.versions]
     context.minimum_version, context.maximum_version = min(versions), max(versions)
-    try:
-        if settings.ciphers:
+    if settings.ciphers:
+        with _names_problem("ssl.cipher.suites", "the ciphers"):
             context.set_ciphers(":".join(settings.ciphers))
-        if _has_truststore(settings):
+    if _has_truststore(settings):
+        with _names_problem("ssl.truststore", "the certificates", settings.trust_file):
             context.load_verify_locations(settings.trust_file, cadata=settings.trust_text)
+    files = (settings.chain_file, settings.key_file)
+    with _names_problem("ssl.keystore", "the certificates", *files):
         _load_own(context, settings)
+
+
+@contextmanager
+def _names_problem(keys: str, what: str, *files: str | None) -> Iterator[None]:
+    """Raises ConfigError with the keys and, because OpenSSL does not name them, the files."""
+    paths = ", ".join(dict.fromkeys(name for name in files if name is not None))
+    where = f" ({paths})" if paths else ""
+    try:
+        yield
     except ssl.SSLError as error:
-        reason = (error.reason or "unreadable").lower().replace("_", " ")
-        raise ConfigError(f"ssl.*: the certificates cannot be loaded: {reason}") from None
+        # An error of set_ciphers() has no reason, only a text.
+        reason = getattr(error, "reason", None) or (error.args or ["unreadable"])[-1]
+        reason = str(reason).lower().replace("_", " ").rstrip(".")
+        raise ConfigError(f"{keys}: {what} cannot be loaded: {reason}{where}") from None
     except OSError as error:
-        raise ConfigError(f"ssl.*: the certificates cannot be loaded: {error}") from error
+        reason = error.strerror or str(error)
+        raise ConfigError(f"{keys}: {what} cannot be loaded: {reason}{where}") from error
 
 
 def _load_own(context: ssl.SSLContext, settings: TlsSettings) -> None:

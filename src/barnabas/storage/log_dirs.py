@@ -214,7 +214,8 @@ class LogDirectory:
         for name, ours, theirs in zip(MetaProperties._fields, meta, found, strict=True):
             if ours is not None and theirs is not None and ours != theirs:
                 raise InconsistentMetaError(
-                    f"{self.path} belongs to {name} {theirs!r}, this broker has {ours!r}"
+                    f"{self.path} belongs to {name} {theirs!r}, this broker has {ours!r}: another "
+                    "broker or cluster has written it, choose another directory"
                 )
 
     def load_checkpoints(self) -> None:

@@ -55,3 +55,13 @@ def test_the_representation_has_no_secrets():
     config = BrokerConfig.parse({"ssl.key.password": "hunter2", "broker.id": 3})
     assert "hunter2" not in repr(config)
     assert "ssl.key.password" in repr(config)
+
+
+def test_a_tls_listener_with_a_host_name_advertises_it():
+    """Clients compare the name with the certificate; an IP address would be rejected."""
+    settings = {"listeners": "SSL://b-1.example.org:1,SASL_SSL://10.0.0.1:2,PLAINTEXT://b-1:3"}
+    config = BrokerConfig.parse(settings)
+    assert config.connected_address_listeners == {"SASL_SSL", "PLAINTEXT"}
+    assert BrokerConfig.parse({"listeners": "SSL://:1"}).connected_address_listeners == {"SSL"}
+    advertised = {**settings, "advertised.listeners": "PLAINTEXT://out:9"}
+    assert BrokerConfig.parse(advertised).connected_address_listeners == frozenset()

@@ -150,3 +150,32 @@ def test_the_certificate_of_settings(ca, tmp_path):
 def test_a_text_without_a_certificate_has_no_end(text):
     assert own_certificate_end(TlsSettings(chain_text=text)) is None
     assert own_certificate_end(TlsSettings(chain_file="/nowhere.pem")) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        (
+            TlsSettings(trust_file="/none/ca.pem"),
+            "ssl.truststore: the certificates cannot be loaded: No such file or directory "
+            "(/none/ca.pem)",
+        ),
+        (
+            TlsSettings(chain_file="/none/own.pem", key_file="/none/own.key"),
+            "ssl.keystore: the certificates cannot be loaded: No such file or directory "
+            "(/none/own.pem, /none/own.key)",
+        ),
+        (
+            TlsSettings(chain_text="no certificate"),
+            "ssl.keystore: the certificates cannot be loaded: ",
+        ),
+        (
+            TlsSettings(ciphers=("NO-CIPHER",)),
+            "ssl.cipher.suites: the ciphers cannot be loaded: no cipher can be selected",
+        ),
+    ],
+)
+def test_an_error_names_the_keys_and_the_files(settings, text):
+    with pytest.raises(ConfigError) as caught:
+        client_context(settings)
+    assert str(caught.value).startswith(text)

@@ -194,7 +194,7 @@ def test_a_directory_knows_whose_it_is():
     assert manager.dirs.acquire() == (1, "cluster")
     with pytest.raises(InconsistentMetaError, match="broker_id 1"):
         manager.dirs.ensure_meta(2, "cluster")
-    with pytest.raises(InconsistentMetaError, match="cluster_id 'cluster'"):
+    with pytest.raises(InconsistentMetaError, match=r"cluster_id 'cluster'.*another directory"):
         manager.dirs.ensure_meta(1, "another")
 
 

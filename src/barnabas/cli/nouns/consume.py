@@ -1,14 +1,16 @@
 """Read records from topics, by offset, time or as a group, and print them.
 
 -o selects the offsets to read: start, end, :end, 42, 10:20, +5, -5, @2024-05-01T12:00, @-1h,
-@-2h:-1h, committed. The command ends at the end of the range, after -n records, or after
---timeout seconds without a record.
+@-2h:-1h, committed. The command ends at the end of the range (:end, 10:20, @-2h:-1h, --tail). Other
+ranges, also the default, continue with new records until Ctrl-C, -n records, or --timeout seconds
+without a record.
 """
 
 import argparse
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.options import add_isolation_option, count_of_records
@@ -70,7 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="stop after this time without a record"
     )
-    parser.add_argument("-g", "--group", help="read as a member of this group and commit offsets")
+    parser.add_argument(
+        "-g",
+        "--group",
+        help="read as a member of this group and commit offsets; with a range other than start "
+        "and end, do not join it (-o committed starts at its offsets)",
+    )
     add_isolation_option(parser, "read_uncommitted")
     parser.add_argument("-f", "--printf", metavar="FORMAT", help="such as '%%t/%%p/%%o %%k=%%v\\n'")
     parser.add_argument("--format", choices=FORMATS, default="table", help="(default: %(default)s)")
@@ -174,7 +181,8 @@ def _as_group(
     """Reads as a member of the group; -o is only the start of a group without committed offsets."""
     reset = "latest" if arguments.offset == "end" else "earliest"
     options = {"group_id": arguments.group, "auto_offset_reset": reset}
-    with connection.consumer(isolation_level=arguments.isolation_level, **options) as consumer:
+    consumer = connection.consumer(isolation_level=arguments.isolation_level, **options)
+    with closing(consumer):  # commits the position after an error, too: rewind() corrected it
         consumer.subscribe(topics)
         reader = GroupReader(consumer)
         try:

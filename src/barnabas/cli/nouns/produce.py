@@ -8,7 +8,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from barnabas.cli.framework.connection import Connection, add_connection_options
 from barnabas.cli.framework.options import STDIO, open_input
@@ -23,6 +23,9 @@ from barnabas.records.documents import (
     parse_document,
     timestamp_of,
 )
+
+if TYPE_CHECKING:
+    from barnabas import Producer
 
 EXAMPLE = r"""
 echo 'hello' | barnabas produce orders -k customer-1 -H source=web
@@ -78,43 +81,62 @@ def run(arguments: argparse.Namespace) -> int:
         options["acks"] = arguments.acks
     if arguments.compression is not None:
         options["compression_type"] = arguments.compression
-    connection = Connection.of(arguments)
-    count = 0
-    with connection.producer(**options) as producer:
-        in_flight: list[object] = []
-        for record in _records(arguments):
-            future = producer.send(
-                arguments.topic,
-                record.value,
-                key=record.key,
-                headers=record.headers,
-                partition=record.partition,
-                timestamp=record.timestamp,
-            )
-            if future.done():
-                future.result()  # raises at once if the record cannot be sent
-            in_flight.append(future)
-            if len(in_flight) >= WINDOW:
-                count += _settle(in_flight, arguments.verbose)
-        producer.flush()
-        count += _settle(in_flight, arguments.verbose)
-    sys.stderr.write(f"produced {count} record{'' if count == 1 else 's'} to {arguments.topic}\n")
+    with Connection.of(arguments).producer(**options) as producer:
+        outgoing = _Outgoing(producer, arguments.topic, arguments.verbose)
+        try:
+            for record in _records(arguments):
+                outgoing.send(record)
+        except (ConfigError, DocumentError):  # the line that the message names was not sent
+            outgoing.finish()
+            raise
+        outgoing.finish()
     return DONE
 
 
-def _settle(in_flight: list[Any], verbose: bool) -> int:
-    for future in in_flight:
-        metadata = future.result()
-        if verbose:
-            written = {
-                "topic": metadata.topic,
-                "partition": metadata.partition,
-                "offset": metadata.offset,
-            }
-            sys.stdout.write(json_line(written) + "\n")
-    count = len(in_flight)
-    in_flight.clear()
-    return count
+class _Outgoing:
+    """Sends records and reports how many were written."""
+
+    def __init__(self, producer: "Producer", topic: str, verbose: bool) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._verbose = verbose
+        self._in_flight: list[Any] = []
+        self._count = 0
+
+    def send(self, record: OutgoingRecord) -> None:
+        future = self._producer.send(
+            self._topic,
+            record.value,
+            key=record.key,
+            headers=record.headers,
+            partition=record.partition,
+            timestamp=record.timestamp,
+        )
+        if future.done():
+            future.result()  # raises at once if the record cannot be sent
+        self._in_flight.append(future)
+        if len(self._in_flight) >= WINDOW:
+            self._settle()
+
+    def finish(self) -> None:
+        """Waits for the records that were sent and prints their number."""
+        self._producer.flush()
+        self._settle()
+        records = "record" if self._count == 1 else "records"
+        sys.stderr.write(f"produced {self._count} {records} to {self._topic}\n")
+
+    def _settle(self) -> None:
+        for future in self._in_flight:
+            metadata = future.result()
+            if self._verbose:
+                written = {
+                    "topic": metadata.topic,
+                    "partition": metadata.partition,
+                    "offset": metadata.offset,
+                }
+                sys.stdout.write(json_line(written) + "\n")
+        self._count += len(self._in_flight)
+        self._in_flight.clear()
 
 
 def _records(arguments: argparse.Namespace) -> Iterator[OutgoingRecord]:
@@ -135,7 +157,8 @@ def _records(arguments: argparse.Namespace) -> Iterator[OutgoingRecord]:
                 try:
                     record = parse(arguments, line.rstrip(b"\n"))
                 except (ConfigError, DocumentError) as error:
-                    raise type(error)(f"line {number}: {error}") from None
+                    where = f"line {number}" if name == STDIO else f"{name}, line {number}"
+                    raise type(error)(f"{where}: {error}") from None
                 yield record
 
 

@@ -11,6 +11,7 @@ then at most every 30 seconds; later the calls raise an error.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Hashable, Iterable
+from contextlib import suppress
 from time import monotonic
 from typing import TypeVar
 
@@ -152,6 +153,8 @@ class KafkaClient:
         self._keeper = MetadataKeeper(self._any_broker, self._pool, self.metadata)
         self._coordinators: dict[tuple[int, str], int] = {}
         self.outage = Outage(options.bootstrap_timeout_ms)
+        self._recovery: asyncio.Task[None] | None = None
+        """The refresh after a new connection during an outage."""
         self._missing = RepeatedWarning()
 
     def permanent_error(self, topics: Iterable[str] = ()) -> BarnabasError | None:
@@ -167,6 +170,9 @@ class KafkaClient:
             self._reporters.close()
         if self._telemetry is not None:
             await self._telemetry.close()
+        if self._recovery is not None:
+            self._recovery.cancel()
+            await asyncio.gather(self._recovery, return_exceptions=True)
         await self._keeper.close()
         await self._pool.close()
         if self._metrics is not None:
@@ -183,6 +189,15 @@ class KafkaClient:
             self._metrics.start()
         if self._telemetry is not None:
             self._telemetry.connected(connection)
+        # Requests that use the connection continue without metadata. Only a refresh ends the
+        # outage, which would otherwise be reported until metadata.max.age.ms has passed.
+        idle = self._recovery is None or self._recovery.done()
+        if self.outage.cause is not None and idle and not self._keeper.is_refreshing:
+            self._recovery = asyncio.get_running_loop().create_task(self._recover())
+
+    async def _recover(self) -> None:
+        with suppress(BarnabasError):  # logged by `refresh`
+            await self.refresh()
 
     async def client_instance_id(self, timeout_s: float) -> Uuid:
         """Returns the id under which this client pushes its metrics (KIP-714)."""

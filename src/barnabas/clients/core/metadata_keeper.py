@@ -152,6 +152,10 @@ class MetadataKeeper:
             else:
                 task.add_done_callback(self._refresh_ended)
 
+    @property
+    def is_refreshing(self) -> bool:
+        return self._refreshing is not None
+
     async def close(self) -> None:
         if self._refreshing is not None:
             self._refreshing.cancel()

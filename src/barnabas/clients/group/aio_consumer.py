@@ -178,12 +178,14 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
             OffsetError: a partition has no valid position and `auto.offset.reset` is `none`.
             DeserializationError: a deserializer raised; `seek()` past its offset to continue.
         """
+        self._processing = False
         await asyncio.sleep(0)  # lets fetches and heartbeats run, even if records are buffered
         limit = self._settings.max_poll_records
         return await self._poll(timeout, lambda: self._core.take_records(limit)) or {}
 
     async def poll_arrow(self, timeout: float = 0.0) -> "pyarrow.RecordBatch":  # noqa: ASYNC109
         """Returns prefetched records as one Arrow batch, without creating an object per record."""
+        self._processing = False
         await asyncio.sleep(0)
         batch = await self._poll(timeout, self._core.take_arrow)
         if batch is None:
@@ -349,19 +351,31 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         A consumer that is never closed does the same when `asyncio.run` shuts its loop down, or
         at exit; without the commit if the task that used it failed.
         """
-        if self._closed:
-            return
-        check_timeout(timeout)
-        try:
-            await self._finish(timeout, commit=True)
-        finally:
-            await self._exit.closed()
+        await self._close(timeout, commit=True)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._close(CLOSE_SECONDS, commit=self._commits_after(error))
 
     # -- private ------------------------------------------------------------------------------
+
+    async def _close(self, timeout_s: float, *, commit: bool) -> None:
+        if self._closed:
+            return
+        check_timeout(timeout_s)
+        try:
+            await self._finish(timeout_s, commit=commit)
+        finally:
+            await self._exit.closed()
 
     async def _next_block(self) -> bool:
         """Loads a block of records for the iteration; returns False if the consumer is closed."""
         while not self._closed:
+            self._processing = False
             await asyncio.sleep(0)
             if await self._poll(ITERATION_SECONDS, self._core.load_block):
                 return True
@@ -372,7 +386,9 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         deadline_s = deadline_of(self._loop.time(), timeout_s)
         with self._one_task:
             self._core.begin_poll()
-            return await self._until(deadline_s, take)
+            found = await self._until(deadline_s, take)
+            self._processing = found is not None
+            return found
 
     async def _until_assigned(self, limit_s: float) -> set[TopicPartition]:
         loop = asyncio.get_running_loop()
@@ -435,12 +451,12 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         finally:
             self._core.apply_step(step)
 
-    async def _finish(self, timeout_s: float, *, commit: bool) -> None:
-        """Commits and revokes all partitions if `commit` is set, then leaves the group."""
+    async def _finish(self, timeout_s: float, *, commit: bool, revoke: bool = True) -> None:
+        """Commits if `commit` is set, revokes all partitions, then leaves the group."""
         self._core.end_block()
         try:
-            if commit:
-                await self._commit_and_revoke(timeout_s)
+            if revoke:
+                await self._commit_and_revoke(timeout_s, commit=commit)
         finally:
             self._closed = True
             not_interruptible(self)
@@ -448,12 +464,13 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
 
     async def _finish_at_exit(self, timeout_s: float) -> None:
         if not self._closed:
-            await self._finish(timeout_s, commit=not self._one_task.failed())
+            succeeded = not self._one_task.failed()
+            await self._finish(timeout_s, commit=succeeded, revoke=succeeded)
 
-    async def _commit_and_revoke(self, timeout_s: float) -> None:
+    async def _commit_and_revoke(self, timeout_s: float, *, commit: bool) -> None:
         """Commits if commits are automatic, then revokes all partitions."""
         step = self._core.leaving_step()
-        offsets = self._core.commit_before(step)
+        offsets = self._core.commit_before(step) if commit else None
         if offsets:
             await self._core.commits.before_leaving(offsets, timeout_s)
         await self._revoke_all(step)

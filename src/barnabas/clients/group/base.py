@@ -44,6 +44,8 @@ class ConsumerBase:
     _core: ConsumerCore
     _closed = False
     _woken: bool
+    _processing = False
+    """Whether the last poll() returned records; they count as processed when it is called again."""
     _SUBSCRIBE = "subscribe()"
 
     def __repr__(self) -> str:
@@ -210,6 +212,14 @@ class ConsumerBase:
 
     def _limit(self, timeout_s: float | None) -> float:
         return self._settings.api_timeout_s if timeout_s is None else timeout_s
+
+    def _commits_after(self, error: BaseException | None) -> bool:
+        """Returns whether the end of a `with` block commits, if commits are automatic.
+
+        It does not after an error outside poll(): the application may not have processed the
+        records that poll() returned last, so they must be read again.
+        """
+        return not self._processing or error is None or isinstance(error, SystemExit)
 
     def _check_open(self) -> None:
         if self._closed:

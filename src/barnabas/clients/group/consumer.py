@@ -386,16 +386,15 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
         """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""
-        with self._one_thread:
-            if self._closed or self._thread.inherited:
-                return
-            check_timeout(timeout)
-            self._core.end_block()
-            try:
-                self._commit_and_revoke(timeout)
-            finally:
-                self._end(timeout)
-                self._run_callbacks()
+        self._finish(timeout, commit=True)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._finish(CLOSE_SECONDS, commit=self._commits_after(error))
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
         """Leaves the group at the end of a program that did not call `close()`.
@@ -421,6 +420,18 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
 
     # -- private ------------------------------------------------------------------------------
 
+    def _finish(self, timeout: float, *, commit: bool) -> None:
+        with self._one_thread:
+            if self._closed or self._thread.inherited:
+                return
+            check_timeout(timeout)
+            self._core.end_block()
+            try:
+                self._commit_and_revoke(timeout, commit=commit)
+            finally:
+                self._end(timeout)
+                self._run_callbacks()
+
     def _end(self, timeout: float) -> None:
         closed(self)
         not_interruptible(self)
@@ -444,6 +455,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         self._stop_at_exit()
         self._check_reads()
         self._thread.check()
+        self._processing = False
         deadline = deadline_of(time.monotonic(), timeout)
         self._core.begin_poll()
         try:
@@ -456,6 +468,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
                 self._run_steps()
                 found = take() if self._core.buffer.ready else None
                 if found:
+                    self._processing = True
                     return found
                 self._core.raise_failures()
                 left = deadline - time.monotonic()
@@ -510,10 +523,10 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         finally:
             self._core.apply_step(step)
 
-    def _commit_and_revoke(self, timeout_s: float) -> None:
+    def _commit_and_revoke(self, timeout_s: float, *, commit: bool = True) -> None:
         """Commits if commits are automatic, then revokes all partitions."""
         step = self._core.leaving_step()
-        offsets = self._core.commit_before(step)
+        offsets = self._core.commit_before(step) if commit else None
         if offsets:
             self._thread.call(self._core.commits.before_leaving(offsets, timeout_s))
         self._revoke_all(step)

@@ -246,6 +246,8 @@ class ProducerCore:
         group: GroupMetadata,
         timeout_s: float,
     ) -> None:
+        if not isinstance(group, GroupMetadata):
+            raise TypeError(f"the group must be consumer.group_metadata(), not {group!r}")
         with self._timed("txn-send-offsets"):
             await self._transactional().send_offsets(offsets, group, timeout_s)
 

@@ -53,7 +53,10 @@ class ProducerTransactionState(enum.Enum):
     OPEN = "a transaction is open"
     ENDING = "the transaction is being committed or aborted"
     ABORTABLE = "the transaction has failed and must be aborted"
-    FATAL = "another producer has taken over, or the broker rejects this one"
+    FATAL = (
+        "another producer has taken over, the transaction took longer than transaction.timeout.ms, "
+        "or the broker rejects this producer: create a new one"
+    )
 
 
 class Transaction:

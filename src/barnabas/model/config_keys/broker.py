@@ -85,7 +85,7 @@ NETWORK_KEYS = [
         LIST,
         None,
         "Addresses that clients receive in metadata; unset: each client receives the address to "
-        "which it connected.",
+        "which it connected, on a TLS listener with a host name that name.",
     ),
     ConfigKey(
         "advertised.host.name",

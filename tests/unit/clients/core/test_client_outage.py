@@ -3,8 +3,11 @@
 import logging
 
 import pytest
+from support.cluster.broker_app import until
 
-from barnabas.clients.core.client import Outage, RepeatedWarning
+from barnabas.clients.core.client import KafkaClient, Outage, RepeatedWarning
+from barnabas.clients.core.options import ClientOptions
+from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.errors import UnavailableError
 
 REFUSED = UnavailableError("no broker can be reached: refused")
@@ -82,3 +85,18 @@ def test_zero_means_no_limit(time):
     outage.attempt()
     time.now += 3600
     assert not outage.failed(REFUSED)
+
+
+async def test_a_new_connection_ends_an_outage(broker, log):
+    """Requests on the new connection succeed, so that nothing else needs metadata."""
+    values = ADMIN_KEYS.parse({"bootstrap.servers": broker.bootstrap_servers})
+    client = KafkaClient(ClientOptions.from_values(values))
+    try:
+        await client.refresh()
+        client.outage.failed(REFUSED)
+        (node_id,) = client.metadata.brokers
+        await client.connection(node_id, "fetch")
+        await until(lambda: client.outage.cause is None)
+        assert log()[-1] == "a broker can be reached again"
+    finally:
+        await client.close()
