@@ -47,3 +47,14 @@ def test_words_and_numbers_are_read_as_ranges(word, start, stop):
 def test_an_unknown_word_is_rejected(word):
     with pytest.raises(ConfigError):
         parse_range(word, NOW)
+
+
+@pytest.mark.parametrize("word", ["8:5", "+8:+5", "-5:-8", "@2024-05-02:2024-05-01"])
+def test_range_that_ends_before_it_starts_is_rejected(word):
+    with pytest.raises(ConfigError, match="the range ends before it starts"):
+        parse_range(word, NOW)
+
+
+@pytest.mark.parametrize("word", ["5:5", "+5:8", "-8:-5", "-5:end", "9:-5"])
+def test_range_that_may_have_records_is_accepted(word):
+    assert parse_range(word, NOW).stop is not None

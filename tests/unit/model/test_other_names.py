@@ -2,7 +2,9 @@
 
 import pytest
 
+from barnabas.model.config_keys import other_names
 from barnabas.model.config_keys.broker import BROKER_KEYS
+from barnabas.model.config_keys.client import ADMIN_KEYS
 from barnabas.model.config_keys.connector import CONNECTOR_KEYS
 from barnabas.model.config_keys.consumer import CONSUMER_KEYS
 from barnabas.model.config_keys.producer import PRODUCER_KEYS
@@ -123,3 +125,23 @@ def test_an_error_names_the_alternative(table, given, message):
     servers = {} if table is BROKER_KEYS else SERVERS
     with pytest.raises(ConfigError, match=message):
         table.parse({**servers, **given})
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "owner"),
+    [
+        (CONSUMER_KEYS, "acks", "producers"),
+        (CONSUMER_KEYS, "linger_ms", "producers"),
+        (PRODUCER_KEYS, "group.id", "consumers"),
+        (ADMIN_KEYS, "auto.offset.reset", "consumers"),
+    ],
+)
+def test_error_of_a_key_names_the_client_that_has_it(table, key, owner):
+    with pytest.raises(ConfigError, match=f"{key} is not supported: it is a key of {owner}$"):
+        table.parse({"bootstrap.servers": "h:1", key: "1"})
+
+
+def test_lists_of_keys_of_one_client_are_complete():
+    producer, consumer = ({key.name for key in keys} for keys in (PRODUCER_KEYS, CONSUMER_KEYS))
+    assert set(other_names.PRODUCER_ONLY) == producer - consumer
+    assert set(other_names.CONSUMER_ONLY) == consumer - producer

@@ -135,9 +135,22 @@ stop=Bound(kind=<BoundKind.OFFSET: 'offset'>, value=20))
     start, colon, stop = text.partition(":")
     if not text or text == ":":
         raise _bad(text)
-    return ReadRange(
-        _bound(start, text) if start else START, _bound(stop, text) if stop and colon else None
+    return _in_order(
+        text,
+        _bound(start, text) if start else START,
+        _bound(stop, text) if stop and colon else None,
     )
+
+
+def _in_order(text: str, start: Bound, stop: Bound | None) -> ReadRange:
+    """Returns the range; raises ConfigError if it is sure to have no records, as in 8:5."""
+    if stop is not None and start.kind is stop.kind:
+        first, last = start.value, stop.value
+        if start.kind is BoundKind.BEFORE_END:
+            first, last = last, first
+        if last < first:
+            raise ConfigError(f"offset {text!r}: the range ends before it starts")
+    return ReadRange(start, stop)
 
 
 def _parse_times(body: str, text: str, now_ms: int) -> ReadRange:
@@ -148,7 +161,7 @@ def _parse_times(body: str, text: str, now_ms: int) -> ReadRange:
             start, stop = _time(body[:cut], now_ms), _time(body[cut + 1 :].lstrip("@"), now_ms)
         except ConfigError:
             continue
-        return ReadRange(start, stop)
+        return _in_order(text, start, stop)
     try:
         return ReadRange(_time(body, now_ms))
     except ConfigError as error:

@@ -64,8 +64,64 @@ CLIENT_ADVICE = {
     "zookeeper.connect": "use bootstrap.servers, or ConsumerConnector for a group in ZooKeeper",
 }
 
+PRODUCER_ONLY = [
+    "acks",
+    "batch.size",
+    "buffer.memory",
+    "compression.type",
+    "compression.gzip.level",
+    "compression.lz4.level",
+    "compression.zstd.level",
+    "delivery.timeout.ms",
+    "enable.idempotence",
+    "key.serializer",
+    "linger.ms",
+    "max.block.ms",
+    "max.in.flight.requests.per.connection",
+    "max.request.size",
+    "metadata.max.idle.ms",
+    "partitioner.adaptive.partitioning.enable",
+    "partitioner.availability.timeout.ms",
+    "partitioner.class",
+    "partitioner.ignore.keys",
+    "retries",
+    "transaction.timeout.ms",
+    "transactional.id",
+    "value.serializer",
+]
+CONSUMER_ONLY = [
+    "allow.auto.create.topics",
+    "auto.commit.interval.ms",
+    "auto.offset.reset",
+    "auto.offset.reset.out.of.range",
+    "bootstrap.timeout.ms",
+    "check.crcs",
+    "default.api.timeout.ms",
+    "enable.auto.commit",
+    "exclude.internal.topics",
+    "fetch.max.bytes",
+    "fetch.max.wait.ms",
+    "fetch.min.bytes",
+    "group.id",
+    "group.instance.id",
+    "group.protocol",
+    "group.remote.assignor",
+    "heartbeat.interval.ms",
+    "isolation.level",
+    "key.deserializer",
+    "max.decompressed.batch.bytes",
+    "max.partition.fetch.bytes",
+    "max.poll.interval.ms",
+    "max.poll.records",
+    "partition.assignment.strategy",
+    "session.timeout.ms",
+    "value.deserializer",
+]
+"""Keys that only one of the two clients has. Texts, so that neither imports the other's table."""
+
 PRODUCER_ADVICE = {
     **CLIENT_ADVICE,
+    **dict.fromkeys(CONSUMER_ONLY, "it is a key of consumers"),
     "batch.num.messages": "use batch.size, in bytes",
     "queue.buffering.max.messages": "use buffer.memory, in bytes",
     "compression.level": "use compression.gzip.level, compression.lz4.level or"
@@ -80,6 +136,7 @@ PRODUCER_ADVICE = {
 
 CONSUMER_ADVICE = {
     **CLIENT_ADVICE,
+    **dict.fromkeys(PRODUCER_ONLY, "it is a key of producers"),
     "enable.auto.offset.store": "set enable.auto.commit=false and commit() the processed offsets",
     "enable.partition.eof": "compare position() with end_offsets()",
     "queued.min.messages": "use max.poll.records and fetch.max.bytes",
@@ -90,7 +147,12 @@ CONSUMER_ADVICE = {
     "consume.callback.max.messages": "use max.poll.records",
 }
 
-ANY_CLIENT_ADVICE = {**PRODUCER_ADVICE, **CONSUMER_ADVICE}
+ANY_CLIENT_ADVICE = {
+    **PRODUCER_ADVICE,
+    **CONSUMER_ADVICE,
+    **dict.fromkeys(PRODUCER_ONLY, "it is a key of producers"),
+    **dict.fromkeys(CONSUMER_ONLY, "it is a key of consumers"),
+}
 """For clients whose configuration file is shared with producers and consumers."""
 
 _QUORUM = "metadata is stored in ZooKeeper (zookeeper.connect), or embedded when that is unset"
