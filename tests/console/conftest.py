@@ -7,7 +7,7 @@ driver they are skipped.
 import shutil
 
 import pytest
-from support.console.browser import WIDE, Browser
+from support.console.browser import Browser
 from support.console.process import ConsoleProcess
 
 from barnabas import Admin
@@ -75,6 +75,5 @@ def browser(chromium, console):
     """The browser at the session's console; fails the test if a page logged an error."""
     page = Browser(chromium, console.url)
     page.leave_last_page()
-    page.resize(WIDE)
     yield page
     assert page.errors() == []

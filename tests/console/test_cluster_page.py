@@ -1,7 +1,7 @@
 """The tabs of the cluster page in a real browser."""
 
 import pytest
-from support.console.browser import NARROW, WIDE, Browser
+from support.console.browser import NARROW, Browser
 from support.console.process import ConsoleProcess
 from support.network.scrape import wait_for_metric
 
@@ -98,7 +98,6 @@ def test_a_client_that_pushes_metrics_and_its_values(chromium):
                 name = "kafka_client_telemetry"
                 wait_for_metric(broker.http_url, name, lambda _: True, client_id="pushing")
                 page = Browser(chromium, console.url)
-                page.resize(WIDE)
                 page.open("/cluster?tab=Clients")
                 page.shows("pushing")
                 page.click("Metrics")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.console.browser import WIDE, Browser
+from support.console.browser import Browser
 from support.console.process import ConsoleProcess
 from support.console.registry import avro_order, framed, protobuf_order, registry
 
@@ -24,7 +24,6 @@ def decoding(chromium, broker):
 def page(chromium, decoding):
     browser = Browser(chromium, decoding.url)
     browser.leave_last_page()
-    browser.resize(WIDE)
     yield browser
     assert browser.errors() == []
 

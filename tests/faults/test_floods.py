@@ -112,22 +112,31 @@ def commit_request(group, topic, metadata):
     )
 
 
+async def until_disconnected(broker):
+    """Waits until the broker has closed the connections of the tests before."""
+    process = psutil.Process(broker.pid)
+    async with asyncio.timeout(60):
+        while any(c.raddr and c.laddr.port == broker.port for c in process.net_connections("tcp")):
+            await asyncio.sleep(0.02)
+
+
 async def test_connections(broker):
     """Those above the limit of an address are closed; the others are served."""
+    await until_disconnected(broker)
     before = memory(broker)
-    peers = [await WirePeer.connect(broker.port) for _ in range(3 * MAX_PER_IP)]
     served = 0
-    for peer in peers:
-        peer.writer.write(struct.pack(">ihhih", 10, 18, 0, 1, -1))
-        try:
-            await asyncio.wait_for(peer.reader.readexactly(4), 30)
-            served += 1
-        except (ConnectionError, asyncio.IncompleteReadError):
-            continue
-    assert served == MAX_PER_IP
-    assert memory(broker) - before < SPARE_BYTES
-    for peer in peers:
-        await peer.close()
+    async with AsyncExitStack() as stack:
+        for peer in [
+            await stack.enter_async_context(connected(broker)) for _ in range(3 * MAX_PER_IP)
+        ]:
+            peer.writer.write(struct.pack(">ihhih", 10, 18, 0, 1, -1))
+            try:
+                await asyncio.wait_for(peer.reader.readexactly(4), 30)
+                served += 1
+            except (ConnectionError, asyncio.IncompleteReadError):
+                continue
+        assert served == MAX_PER_IP
+        assert memory(broker) - before < SPARE_BYTES
 
 
 async def join_is_refused(peer):

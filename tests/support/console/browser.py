@@ -12,7 +12,7 @@ WAIT_S = 60
 
 
 class Browser:
-    """Actions of the tests on a page.
+    """Actions of the tests on a page, at first in a wide window: all tests share one browser.
 
     Pages draw parts of themselves again while a test looks at them, so an action names its element
     and finds it anew in each attempt, until it succeeded or `WAIT_S` have passed.
@@ -21,6 +21,7 @@ class Browser:
     def __init__(self, driver, base_url):
         self.driver = driver
         self.base_url = base_url
+        self.resize(WIDE)
 
     def wait(self, condition, seconds=WAIT_S, every=0.05):
         """Returns the first true result of `condition`, also if the page is replaced meanwhile.
