@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.console.browser import Browser
+from support.console.browser import wide_browser
 from support.console.process import ConsoleProcess
 from support.console.registry import avro_order, framed, protobuf_order, registry
 
@@ -22,7 +22,7 @@ def decoding(chromium, broker):
 
 @pytest.fixture
 def page(chromium, decoding):
-    browser = Browser(chromium, decoding.url)
+    browser = wide_browser(chromium, decoding.url)
     browser.leave_last_page()
     yield browser
     assert browser.errors() == []

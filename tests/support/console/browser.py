@@ -11,8 +11,15 @@ MAX_HEIGHT = 2400
 WAIT_S = 60
 
 
+def wide_browser(driver, base_url):
+    """Returns a Browser with a wide window: tests share the driver, and some make it narrow."""
+    browser = Browser(driver, base_url)
+    browser.resize(WIDE)
+    return browser
+
+
 class Browser:
-    """Actions of the tests on a page, at first in a wide window: all tests share one browser.
+    """Actions of the tests on a page; see `wide_browser`.
 
     Pages draw parts of themselves again while a test looks at them, so an action names its element
     and finds it anew in each attempt, until it succeeded or `WAIT_S` have passed.
@@ -21,7 +28,6 @@ class Browser:
     def __init__(self, driver, base_url):
         self.driver = driver
         self.base_url = base_url
-        self.resize(WIDE)
 
     def wait(self, condition, seconds=WAIT_S, every=0.05):
         """Returns the first true result of `condition`, also if the page is replaced meanwhile.
