@@ -7,7 +7,7 @@ driver they are skipped.
 import shutil
 
 import pytest
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.process import ConsoleProcess
 
 from barnabas import Admin
@@ -73,7 +73,6 @@ def chromium():
 @pytest.fixture
 def browser(chromium, console):
     """The browser at the session's console; fails the test if a page logged an error."""
-    page = wide_browser(chromium, console.url)
-    page.leave_last_page()
+    page = new_browser(chromium, console.url)
     yield page
     assert page.errors() == []

@@ -7,7 +7,7 @@ import pytest
 from kazoo.client import KazooClient
 from selenium.webdriver.support.expected_conditions import staleness_of
 from support.cluster.throttles import throttle, throttled_replicas
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.process import ConsoleProcess
 from support.transactions.requests import TxnPeer
 from support.wire.peer import WirePeer
@@ -65,8 +65,7 @@ def three_console(three, shop):
 
 @pytest.fixture
 def page(chromium, three_console):
-    browser = wide_browser(chromium, three_console.url)
-    browser.leave_last_page()
+    browser = new_browser(chromium, three_console.url)
     browser.resize((1280, 900))
     yield browser
     assert browser.errors() == []

@@ -1,7 +1,7 @@
 """The tabs of the cluster page in a real browser."""
 
 import pytest
-from support.console.browser import NARROW, wide_browser
+from support.console.browser import NARROW, new_browser
 from support.console.process import ConsoleProcess
 from support.network.scrape import wait_for_metric
 
@@ -97,7 +97,7 @@ def test_a_client_that_pushes_metrics_and_its_values(chromium):
                 producer.send(broker.topic(), b"x").result(60)
                 name = "kafka_client_telemetry"
                 wait_for_metric(broker.http_url, name, lambda _: True, client_id="pushing")
-                page = wide_browser(chromium, console.url)
+                page = new_browser(chromium, console.url)
                 page.open("/cluster?tab=Clients")
                 page.shows("pushing")
                 page.click("Metrics")

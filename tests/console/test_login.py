@@ -1,7 +1,7 @@
 """Login with a SCRAM user, roles, logout, and a read-only console, in a real browser."""
 
 import pytest
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.process import ConsoleProcess
 
 from barnabas import Admin
@@ -40,7 +40,7 @@ def secured(chromium, tmp_path_factory):
 
 @pytest.fixture
 def page(chromium, secured):
-    browser = wide_browser(chromium, secured[0].url)
+    browser = new_browser(chromium, secured[0].url)
     browser.resize((1280, 900))
     chromium.delete_all_cookies()
     yield browser
@@ -108,7 +108,7 @@ def test_an_open_page_loses_its_user_with_the_session(page):
 
 def test_a_read_only_console_offers_no_changes(chromium, broker):
     running = ConsoleProcess(broker.bootstrap_servers, "--read-only")
-    page = wide_browser(chromium, running.url)
+    page = new_browser(chromium, running.url)
     try:
         page.open("/topics")
         page.shows("read-only")

@@ -1,15 +1,14 @@
 """Login by an OpenID Connect provider and by the header of a proxy, in a real browser."""
 
 import pytest
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.oidc_provider import CLIENT_ID, OidcProvider
 from support.console.process import ConsoleProcess
 from support.network.header_proxy import HeaderProxy
 
 
 def page_of(chromium, url):
-    page = wide_browser(chromium, url)
-    page.leave_last_page()
+    page = new_browser(chromium, url)
     return page
 
 

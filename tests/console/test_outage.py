@@ -2,7 +2,7 @@
 
 import pytest
 from support.cluster.zookeeper import running_zookeeper
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.process import ConsoleProcess
 
 from barnabas.testing import Broker
@@ -37,7 +37,7 @@ def fragile_console(fragile, zookeeper_server):
 
 @pytest.fixture
 def page(chromium, fragile_console):
-    yield wide_browser(chromium, fragile_console.url)
+    yield new_browser(chromium, fragile_console.url)
     chromium.get("about:blank")
 
 

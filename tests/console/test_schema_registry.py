@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.process import ConsoleProcess
 from support.console.registry import avro_order, framed, protobuf_order, registry
 
@@ -22,8 +22,7 @@ def decoding(chromium, broker):
 
 @pytest.fixture
 def page(chromium, decoding):
-    browser = wide_browser(chromium, decoding.url)
-    browser.leave_last_page()
+    browser = new_browser(chromium, decoding.url)
     yield browser
     assert browser.errors() == []
 

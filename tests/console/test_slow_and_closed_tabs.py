@@ -1,7 +1,7 @@
 """A tab that is slow or closed at any time leaves no traceback in the console's output."""
 
 import pytest
-from support.console.browser import wide_browser
+from support.console.browser import new_browser
 from support.console.process import ConsoleProcess
 
 PATHS = (
@@ -30,7 +30,7 @@ def own_console(chromium, broker):
 
 
 def test_a_slow_tab_leaves_no_traceback(chromium, own_console):
-    page = wide_browser(chromium, own_console.url)
+    page = new_browser(chromium, own_console.url)
     chromium.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": 12})
     try:
         page.open("/")
@@ -44,7 +44,7 @@ def test_a_slow_tab_leaves_no_traceback(chromium, own_console):
 
 def test_tabs_that_are_closed_early_leave_no_traceback(chromium, own_console, broker, topic_name):
     broker.topic(topic_name)
-    page = wide_browser(chromium, own_console.url)
+    page = new_browser(chromium, own_console.url)
     main = chromium.current_window_handle
     for path in PATHS:
         for stage in STAGES:

@@ -11,15 +11,21 @@ MAX_HEIGHT = 2400
 WAIT_S = 60
 
 
-def wide_browser(driver, base_url):
-    """Returns a Browser with a wide window: tests share the driver, and some make it narrow."""
+def new_browser(driver, base_url):
+    """Returns a Browser without a page and its messages, with a wide window.
+
+    All tests share the driver. The console of the page of the test before may have ended, so that
+    the page logs that it cannot connect to it, and the test may have made the window narrow.
+    """
     browser = Browser(driver, base_url)
+    driver.get("about:blank")
+    browser.errors()
     browser.resize(WIDE)
     return browser
 
 
 class Browser:
-    """Actions of the tests on a page; see `wide_browser`.
+    """Actions of the tests on a page; see `new_browser`.
 
     Pages draw parts of themselves again while a test looks at them, so an action names its element
     and finds it anew in each attempt, until it succeeded or `WAIT_S` have passed.
@@ -223,14 +229,6 @@ class Browser:
         return self.driver.execute_script(
             "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
-
-    def leave_last_page(self):
-        """Leaves the page of the test before and drops its messages.
-
-        Its console may have ended: the page would log that it cannot connect to it.
-        """
-        self.driver.get("about:blank")
-        self.errors()
 
     def errors(self):
         """Returns the messages of the browser's console since the last call."""
