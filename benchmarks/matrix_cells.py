@@ -85,8 +85,9 @@ class Cell:
             more = 5.0  # fetches of 16 MB: the first of them does not count
         elif load.operation in ("batch", "arrow"):
             more = 3.0  # some million records a second
-            if client in OURS and load.size <= PLAIN_SIZE:
-                more = 12.0  # the turn must be much longer than its first responses
+        if client in OURS and load.operation in READS and not load.tuned:
+            # A turn must be much longer than its first responses.
+            more *= 4.0 if load.size <= PLAIN_SIZE else 2.0
         if load.batches == "1 record":
             more *= SINGLE_RECORD_SHARE
         return max(int(RECORDS[load.size] * more * speed.get(client, 1.0)), 100)
