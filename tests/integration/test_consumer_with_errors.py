@@ -120,6 +120,22 @@ def test_an_iteration_that_breaks_commits_what_it_returned(settings, topic_name,
     assert committed() == 4
 
 
+class ClosedConsumer(Consumer):
+    """A subclass of an application that has something to do at the end."""
+
+    closed = False
+
+    def close(self, timeout=30.0):
+        self.closed = True
+        super().close(timeout)
+
+
+def test_end_of_a_block_calls_the_close_of_a_subclass(settings, topic_name):
+    with ClosedConsumer(settings) as consumer:
+        consumer.subscribe([topic_name])
+    assert consumer.closed
+
+
 async def run_asyncio_block(settings, topic, listener, error, polling=None):
     async with aio.Consumer(settings) as consumer:
         await consumer.subscribe([topic], listener)

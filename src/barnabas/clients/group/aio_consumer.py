@@ -359,7 +359,10 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        await self._close(CLOSE_SECONDS, commit=self._commits_after(error))
+        if self._commits_after(error):
+            await self.close()
+        else:
+            await self._close(CLOSE_SECONDS, commit=False)
 
     # -- private ------------------------------------------------------------------------------
 

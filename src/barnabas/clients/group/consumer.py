@@ -394,7 +394,10 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._finish(CLOSE_SECONDS, commit=self._commits_after(error))
+        if self._commits_after(error):
+            self.close()
+        else:
+            self._finish(CLOSE_SECONDS, commit=False)
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
         """Leaves the group at the end of a program that did not call `close()`.
