@@ -1,4 +1,4 @@
-"""What a consumer commits when an exception ends its `with` block."""
+"""Commits of a consumer when an exception ends its `with` block."""
 
 import asyncio
 import itertools

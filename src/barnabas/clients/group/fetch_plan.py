@@ -41,7 +41,7 @@ MAX_BACKLOG_BYTES = 8 * 1024 * 1024
 """Limit for all partitions with a backlog together; each still gets its ordinary limit."""
 
 MIN_PARTITION_SHARE = 64 * 1024
-"""An adaptive limit for all partitions has so many bytes for each; fewer mean more requests."""
+"""An adaptive `total_bytes` has at least this for each partition: less leads to more requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class FetchLimits:
     backlog_max_bytes: int = 0
     """Bytes of a partition with a backlog, if they are more than `partition_max_bytes`."""
     adaptive: bool = False
-    """Whether `max_bytes` is reduced to what so many partitions need."""
+    """Whether `total_bytes` depends on the number of partitions; `max_bytes` is its upper limit."""
 
     def total_bytes(self, partitions: int) -> int:
-        """Returns the limit of a response and of the buffer for so many partitions."""
+        """Returns the limit of a response and of the buffer for a number of partitions."""
         if not self.adaptive:
             return self.max_bytes
         return min(max(MAX_BACKLOG_BYTES, partitions * MIN_PARTITION_SHARE), self.max_bytes)

@@ -135,7 +135,7 @@ class Fetcher:
         self._limits: FetchLimits = settings.fetch_limits
         self._sessions: dict[int, ConsumerFetchSession] = {}
         self.resume_below = 0
-        """Buffered bytes below which a broker that lacked room can be asked; 0 if none waits.
+        """Buffered bytes below which a broker without a request gets one; 0 if none waits for room.
 
         Any thread may read it.
         """
