@@ -34,8 +34,8 @@ SECOND_SIGNAL = "; a second signal stops at once"
 class ProgressLine(ClosesOnExit):
     """Prints progress on stderr: a line that is redrawn on a terminal, else a line per interval.
 
-    While Spark starts, standard error is redirected to Spark's log, so this class writes to a duplicate
-    of the descriptor that it opened before.
+    While Spark starts, standard error is redirected to Spark's log, so this class writes to a
+    duplicate of the descriptor that it opened before.
     """
 
     def __init__(self, name: str, quiet: bool) -> None:
