@@ -118,6 +118,16 @@ def test_a_move_shows_its_progress_and_is_cancelled(page, three, shop):
     assert list(shop.describe_topic("moving").partitions[0].replicas) == [1, 2]
 
 
+def shows_after_reload(page, text):
+    """Waits for a text; each broker applies a change of ACLs when it is notified of it."""
+
+    def shown():
+        page.reload()
+        return text in page.text
+
+    page.wait(shown, every=1)
+
+
 def test_acls_are_a_matrix_and_are_created_and_deleted(page, shop):
     page.open("/cluster?tab=Access")
     page.shows("There are no ACLs")
@@ -129,14 +139,14 @@ def test_acls_are_a_matrix_and_are_created_and_deleted(page, shop):
     page.click("Copy as Python")
     page.shows("AclBinding")
     page.run_action()
-    page.shows("topic orders")
+    shows_after_reload(page, "topic orders")
     page.picture("cluster-acls")
-    assert [item.entry.principal for item in shop.describe_acls()] == ["User:ada"]
+    page.wait(lambda: [item.entry.principal for item in shop.describe_acls()] == ["User:ada"])
     page.click("Delete")
     page.shows("User:ada: allow read on topic orders")
     page.run_action()
-    page.shows("There are no ACLs")
-    assert list(shop.describe_acls()) == []
+    shows_after_reload(page, "There are no ACLs")
+    page.wait(lambda: list(shop.describe_acls()) == [])
 
 
 @pytest.fixture
