@@ -5,6 +5,9 @@ batch, a batch that may be aborted, an old format, or a corrupt one. For Arrow c
 must be plain (short numbers, a value, no headers). `reader` decodes the batch at which it stopped,
 or raises its error. Without a compiler it accepts no batch.
 
+Uncompressed batches are added to Arrow columns without the interpreter lock, checksums included, so
+that the loop thread receives the next response at the same time, also when the batches are small.
+
 Offsets of the header's fields are those of `batch`.
 """
 
@@ -12,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+
+from crc32c import crc32c
 
 try:
     import cython
@@ -23,6 +28,11 @@ from barnabas.model.errors import CorruptRecordError
 if cython.compiled:
     from cython.cimports.barnabas.records._batch_header_hot import header_at
     from cython.cimports.barnabas.records._columns_hot import ArrowColumns
+    from cython.cimports.barnabas.records._crc32c import (
+        crc32c_of,
+        crc32c_prepare,
+        crc32c_supported,
+    )
     from cython.cimports.barnabas.records._records_hot import append_records
 else:
     from barnabas.records._columns_hot import ArrowColumns
@@ -37,10 +47,21 @@ _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
 _MAX_OFFSET = cython.declare(cython.longlong, 9223372036854775807)
 # Arrow's 32-bit offsets: stop before a column could pass 2 GiB.
 _MAX_COLUMN_BYTES = cython.declare(cython.Py_ssize_t, 1073741824)
+# More bytes are checked and copied without the interpreter lock. To take it again costs as much as
+# some kilobytes, and much more if another thread has it.
+_NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 65536)
+# The columns grow once for this many bytes of small batches.
+_RUN_BYTES = cython.declare(cython.Py_ssize_t, 4194304)
+# Whether the processor computes checksums in C, so that no Python function is needed.
+_NATIVE_CRC = cython.declare(cython.bint, False)
+if cython.compiled and crc32c_supported():
+    crc32c_prepare()
+    _NATIVE_CRC = True
 
 
 @cython.cfunc
 @cython.inline
+@cython.nogil
 @cython.exceptval(check=False)
 def _big_endian(data: cython.p_uchar, at: cython.Py_ssize_t, size: cython.int) -> cython.ulonglong:
     value: cython.ulonglong = 0
@@ -52,6 +73,7 @@ def _big_endian(data: cython.p_uchar, at: cython.Py_ssize_t, size: cython.int) -
 
 @cython.cfunc
 @cython.inline
+@cython.nogil
 @cython.exceptval(check=False)
 def _i32(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.int:
     if not cython.compiled:
@@ -61,6 +83,7 @@ def _i32(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.int:
 
 @cython.cfunc
 @cython.inline
+@cython.nogil
 @cython.exceptval(check=False)
 def _i64(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
     if not cython.compiled:
@@ -102,8 +125,7 @@ class BatchPass:
 
     `section` has the decompressed records of the batch at `pos` if the pass stopped at one of its
     records; None otherwise.
-    `checksum` computes the CRC of a view; None skips the check. `unpack(codec, view)` decompresses
-    and raises CorruptRecordError.
+    `unpack(codec, view)` decompresses and raises CorruptRecordError.
     """
 
     pos = cython.declare(cython.Py_ssize_t, visibility="public")
@@ -114,13 +136,13 @@ class BatchPass:
     _view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _data: cython.p_uchar
     _end: cython.Py_ssize_t
-    _checksum: Any
+    _check_crcs: cython.bint
     _unpack: Any
 
     def __init__(
         self,
         buf: Any,
-        checksum: Callable[[memoryview], int] | None,
+        check_crcs: bool,
         unpack: Callable[[int, memoryview], Any],
     ) -> None:
         self.pos = 0
@@ -129,7 +151,7 @@ class BatchPass:
         self.section = None
         self._bytes = memoryview(buf)
         self._end = len(buf)
-        self._checksum = checksum
+        self._check_crcs = check_crcs
         self._unpack = unpack
         if cython.compiled and self._end:
             self._view = buf
@@ -147,7 +169,9 @@ class BatchPass:
         if not cython.compiled:
             return
         while columns._count < max_records and self._has_room(columns):
-            size: cython.Py_ssize_t = self._whole()
+            if self._add_run(columns, max_records, transactional):
+                continue
+            size: cython.Py_ssize_t = self._whole(self.pos)
             if not self._is_visible(size, transactional) or not self._add_batch(columns, size):
                 return
             self._pass_by(size)
@@ -167,7 +191,7 @@ class BatchPass:
         if not cython.compiled:
             return
         while len(out) < least:
-            size: cython.Py_ssize_t = self._whole()
+            size: cython.Py_ssize_t = self._whole(self.pos)
             if not self._is_visible(size, transactional):
                 return
             count: cython.Py_ssize_t = len(out)
@@ -180,6 +204,8 @@ class BatchPass:
 
     @cython.cfunc
     @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
     def _pass_by(self, size: cython.Py_ssize_t) -> cython.void:
         self.next_offset = _i64(self._data, self.pos) + _i32(self._data, self.pos + 23) + 1
         self.leader_epoch = _i32(self._data, self.pos + 12)
@@ -196,16 +222,30 @@ class BatchPass:
 
     @cython.cfunc
     @cython.inline
+    @cython.nogil
     @cython.exceptval(check=False)
-    def _whole(self) -> cython.Py_ssize_t:
-        """Returns the size of the batch at `pos`; 0 if it is incomplete or has another format."""
-        left: cython.Py_ssize_t = self._end - self.pos
-        if left < _HEADER_SIZE or self._data[self.pos + 16] != 2:
+    def _whole(self, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Returns the size of the batch at `at`; 0 if it is incomplete or has another format."""
+        left: cython.Py_ssize_t = self._end - at
+        if left < _HEADER_SIZE or self._data[at + 16] != 2:
             return 0
-        size: cython.Py_ssize_t = 12 + cython.cast(
-            cython.Py_ssize_t, _i32(self._data, self.pos + 8)
-        )
+        size: cython.Py_ssize_t = 12 + cython.cast(cython.Py_ssize_t, _i32(self._data, at + 8))
         return size if _HEADER_SIZE <= size <= left else 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _is_readable(
+        self, at: cython.Py_ssize_t, next_offset: cython.longlong, transactional: cython.bint
+    ) -> cython.bint:
+        """Whether the header at `at` says that all records of the batch are to be read."""
+        data: cython.p_uchar = self._data
+        attributes: cython.int = cython.cast(cython.int, _big_endian(data, at + 21, 2))
+        if attributes & 0x20 or (attributes & 0x10 and not transactional):
+            return False
+        base: cython.longlong = _i64(data, at)
+        delta: cython.longlong = _i32(data, at + 23)
+        return base >= next_offset and delta >= 0 and base <= _MAX_OFFSET - 1 - delta
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -213,21 +253,109 @@ class BatchPass:
         """Returns 1 if all records of the batch of `size` bytes at `pos` are to be read, and its
         checksum is correct.
         """
+        if size == 0 or not self._is_readable(self.pos, self.next_offset, transactional):
+            return 0
+        if not self._check_crcs:
+            return 1
+        found: cython.ulonglong
+        if cython.compiled and _NATIVE_CRC:
+            found = self._native_crc(size)
+        else:
+            found = crc32c(self._bytes[self.pos + 21 : self.pos + size])
+        return found == _big_endian(self._data, self.pos + 17, 4)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _native_crc(self, size: cython.Py_ssize_t) -> cython.uint:
+        found: cython.uint
+        if size > _NOGIL_BYTES:
+            with cython.nogil:
+                found = crc32c_of(self._data + self.pos + 21, size - 21)
+        else:
+            found = crc32c_of(self._data + self.pos + 21, size - 21)
+        return found
+
+    # -- Runs of uncompressed batches ----------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _add_run(
+        self, columns: ArrowColumns, max_records: cython.longlong, transactional: cython.bint
+    ) -> cython.int:
+        """Adds the uncompressed batches from `pos` on; returns 0 if it could add none.
+
+        It first reads their headers and makes room for all of their records. Then nothing needs
+        the interpreter.
+        """
+        if self._check_crcs and not _NATIVE_CRC:
+            return 0
+        begin: cython.Py_ssize_t = self.pos
+        end: cython.Py_ssize_t = begin
+        next_offset: cython.longlong = self.next_offset
+        rows: cython.longlong = 0
+        while columns._count + rows < max_records and end - begin < _RUN_BYTES:
+            size: cython.Py_ssize_t = self._plain_batch(end, next_offset, transactional)
+            if size == 0:
+                break
+            rows += _i32(self._data, end + 57)
+            next_offset = _i64(self._data, end) + _i32(self._data, end + 23) + 1
+            end += size
+        if rows == 0:
+            return 0
+        columns._room(rows, end - begin)
+        if end - begin > _NOGIL_BYTES:
+            with cython.nogil:
+                self._add_until(columns, end)
+        else:
+            self._add_until(columns, end)
+        return self.pos > begin
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _plain_batch(
+        self, at: cython.Py_ssize_t, next_offset: cython.longlong, transactional: cython.bint
+    ) -> cython.Py_ssize_t:
+        """Returns the size of the batch at `at` if it is uncompressed and has records, else 0."""
+        size: cython.Py_ssize_t = self._whole(at)
+        if size == 0 or self._data[at + 22] & 7:
+            return 0
+        if not self._is_readable(at, next_offset, transactional):
+            return 0
+        count: cython.int = _i32(self._data, at + 57)
+        return size if 0 < count <= (size - _HEADER_SIZE) // _MIN_RECORD else 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _add_until(self, columns: ArrowColumns, end: cython.Py_ssize_t) -> cython.void:
+        """Adds the batches up to `end`, for which there is room; stops at the first one that is
+        corrupt or has records that are not plain.
+        """
         data: cython.p_uchar = self._data
-        if size == 0:
-            return 0
-        attributes: cython.int = cython.cast(cython.int, _big_endian(data, self.pos + 21, 2))
-        if attributes & 0x20 or (attributes & 0x10 and not transactional):
-            return 0
-        base: cython.longlong = _i64(data, self.pos)
-        delta: cython.longlong = _i32(data, self.pos + 23)
-        if base < self.next_offset or delta < 0 or base > _MAX_OFFSET - 1 - delta:
-            return 0
-        if self._checksum is not None and self._checksum(
-            self._bytes[self.pos + 21 : self.pos + size]
-        ) != _big_endian(data, self.pos + 17, 4):
-            return 0
-        return 1
+        at: cython.Py_ssize_t = self.pos
+        while at < end:
+            size: cython.Py_ssize_t = 12 + cython.cast(cython.Py_ssize_t, _i32(data, at + 8))
+            if self._check_crcs and crc32c_of(data + at + 21, size - 21) != (
+                _big_endian(data, at + 17, 4)
+            ):
+                return
+            append_time: cython.bint = data[at + 22] & 0x08 != 0
+            if not columns._copy_batch(
+                data,
+                at + _HEADER_SIZE,
+                at + size,
+                _i32(data, at + 57),
+                _i64(data, at),
+                _i32(data, at + 23),
+                _i64(data, at + (35 if append_time else 27)),
+                0 if append_time else 1,
+            ):
+                return
+            self._pass_by(size)
+            at += size
+
+    # -- One batch -----------------------------------------------------------------------------
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -298,29 +426,14 @@ class BatchPass:
         if left <= 0 or left > (end - at) // _MIN_RECORD:
             return 0
         append_time: cython.bint = attributes & 0x08 != 0
+        base_offset: cython.longlong = _i64(self._data, self.pos)
+        last_delta: cython.longlong = _i32(self._data, self.pos + 23)
         time: cython.longlong = _i64(self._data, self.pos + (35 if append_time else 27))
-        count: cython.int = columns._count
-        nulls: cython.int = columns._keys._nulls
-        keys: cython.Py_ssize_t = columns._keys._bytes._size
-        values: cython.Py_ssize_t = columns._values._bytes._size
-        added: cython.int
-        while left > 0:
-            added = columns._count
-            at = columns._add_plain(
-                data,
-                at,
-                end,
-                left,
-                _i64(self._data, self.pos),
-                _i32(self._data, self.pos + 23),
-                time,
-                0 if append_time else 1,
-            )
-            added = columns._count - added
-            if added == 0:
-                break
-            left -= added
-        if left > 0 or at != end:
-            columns._cut_plain(count, nulls, keys, values)
-            return 0
-        return 1
+        time_factor: cython.longlong = 0 if append_time else 1
+        columns._room(left, end - at)
+        if end - at > _NOGIL_BYTES:
+            with cython.nogil:
+                return columns._copy_batch(
+                    data, at, end, left, base_offset, last_delta, time, time_factor
+                )
+        return columns._copy_batch(data, at, end, left, base_offset, last_delta, time, time_factor)

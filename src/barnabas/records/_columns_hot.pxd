@@ -24,8 +24,8 @@ cdef class BinaryColumn:
     cdef int _nulls
 
     cdef int _put(self, unsigned char* data, Py_ssize_t start, Py_ssize_t size) except? -1
-    cdef int _added(self, int rows, Py_ssize_t size, bint nulls) except? -1
-    cdef int _truncate(self, int count, int nulls, int size) except? -1
+    cdef void _added(self, int rows, Py_ssize_t size, bint nulls) noexcept nogil
+    cdef void _truncate(self, int count, int nulls, Py_ssize_t size) noexcept nogil
 
 @cython.final
 cdef class ArrowColumns:
@@ -47,11 +47,6 @@ cdef class ArrowColumns:
     cdef Py_ssize_t _value_start
     cdef Py_ssize_t _value_size
     cdef Bytes _tail
-    # Rows that `_copy_plain` has copied, and the sizes of the columns after them.
-    cdef int _copied
-    cdef Py_ssize_t _copied_keys
-    cdef Py_ssize_t _copied_values
-    cdef bint _keyless
 
     cdef int _add(
         self, unsigned char* data, long long offset, long long timestamp,
@@ -62,6 +57,10 @@ cdef class ArrowColumns:
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
         long long base_offset, long long last_delta, long long base_time, long long time_factor
     ) except? -1
+    cdef bint _copy_batch(
+        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
+        long long base_offset, long long last_delta, long long base_time, long long time_factor
+    ) noexcept nogil
     cdef Py_ssize_t _copy_plain(
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
         long long base_offset, long long last_delta, long long base_time, long long time_factor
@@ -73,9 +72,9 @@ cdef class ArrowColumns:
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end
     ) noexcept nogil
     cdef int _room(self, Py_ssize_t rows, Py_ssize_t size) except? -1
-    cdef int _added(
+    cdef void _added(
         self, int rows, Py_ssize_t key_size, Py_ssize_t value_size, bint keyless
-    ) except? -1
-    cdef int _cut_plain(
+    ) noexcept nogil
+    cdef void _cut_plain(
         self, int count, int null_keys, Py_ssize_t key_size, Py_ssize_t value_size
-    ) except? -1
+    ) noexcept nogil

@@ -162,37 +162,42 @@ class BinaryColumn:
         return 0
 
     @cython.cfunc
-    @cython.exceptval(-1)
-    def _added(self, rows: cython.int, size: cython.Py_ssize_t, nulls: cython.bint) -> cython.int:
-        """Records that `rows` values were written, all or none of them null, up to `size` bytes."""
-        bits: Bytes = self._bits
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _added(self, rows: cython.int, size: cython.Py_ssize_t, nulls: cython.bint) -> cython.void:
+        """Records that `rows` values were written, all or none of them null, up to `size` bytes.
+
+        The caller has made room for their bits.
+        """
+        bits: cython.p_uchar = self._bits._out
         last: cython.Py_ssize_t = self._count + rows
-        bits._room(((last + 7) >> 3) - bits._size)
         if nulls:
             self._nulls += rows
         elif self._count & 7:
-            bits._out[self._count >> 3] |= (0xFF << (self._count & 7)) & 0xFF
-        while bits._size < (last + 7) >> 3:
-            bits._out[bits._size] = 0 if nulls else 0xFF
-            bits._size += 1
+            bits[self._count >> 3] |= (0xFF << (self._count & 7)) & 0xFF
+        while self._bits._size < (last + 7) >> 3:
+            bits[self._bits._size] = 0 if nulls else 0xFF
+            self._bits._size += 1
         if last & 7:
-            bits._out[last >> 3] &= (1 << (last & 7)) - 1
+            bits[last >> 3] &= (1 << (last & 7)) - 1
         self._ends._size += 4 * cython.cast(cython.Py_ssize_t, rows)
         self._bytes._size = size
         self._count += rows
-        return 0
 
     @cython.cfunc
-    @cython.exceptval(-1)
-    def _truncate(self, count: cython.int, nulls: cython.int, size: cython.int) -> cython.int:
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _truncate(
+        self, count: cython.int, nulls: cython.int, size: cython.Py_ssize_t
+    ) -> cython.void:
+        bits: cython.p_uchar = self._bits._out
         self._count = count
         self._nulls = nulls
         self._ends._size = 4 * (cython.cast(cython.Py_ssize_t, count) + 1)
         self._bytes._size = size
         self._bits._size = (count + 7) >> 3
         if count & 7:
-            self._bits._out[count >> 3] &= (1 << (count & 7)) - 1
-        return 0
+            bits[count >> 3] &= (1 << (count & 7)) - 1
 
     def _state(self) -> tuple[int, int, int]:
         return self._count, self._nulls, self._bytes._size
@@ -286,15 +291,48 @@ class ArrowColumns:
         self._room(rows, end - pos)
         if end - pos > _NOGIL_BYTES:
             with cython.nogil:
-                pos = self._copy_plain(
+                return self._copy_plain(
                     data, pos, end, rows, base_offset, last_delta, base_time, time_factor
                 )
-        else:
+        return self._copy_plain(
+            data, pos, end, rows, base_offset, last_delta, base_time, time_factor
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _copy_batch(  # noqa: PLR0913 - the arguments of `_add_plain`
+        self,
+        data: cython.p_uchar,
+        pos: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        rows: cython.int,
+        base_offset: cython.longlong,
+        last_delta: cython.longlong,
+        base_time: cython.longlong,
+        time_factor: cython.longlong,
+    ) -> cython.bint:
+        """Adds a batch of `rows` plain records; adds nothing if one of them is not plain.
+
+        The caller has made room with `_room`.
+        """
+        count: cython.int = self._count
+        nulls: cython.int = self._keys._nulls
+        keys: cython.Py_ssize_t = self._keys._bytes._size
+        values: cython.Py_ssize_t = self._values._bytes._size
+        before: cython.int
+        while rows > 0:
+            before = self._count
             pos = self._copy_plain(
                 data, pos, end, rows, base_offset, last_delta, base_time, time_factor
             )
-        self._added(self._copied, self._copied_keys, self._copied_values, self._keyless)
-        return pos
+            if self._count == before:
+                break
+            rows -= self._count - before
+        if rows > 0 or pos != end:
+            self._cut_plain(count, nulls, keys, values)
+            return False
+        return True
 
     @cython.cfunc
     @cython.nogil
@@ -310,9 +348,7 @@ class ArrowColumns:
         base_time: cython.longlong,
         time_factor: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Copies plain records to the ends of the columns, which have room; sets `_copied`,
-        `_copied_keys`, `_copied_values` and `_keyless`.
-        """
+        """Adds plain records to the columns, which have room, as `_add_plain`."""
         offsets = cython.cast(cython.p_longlong, self._offsets._out + self._offsets._size)
         times = cython.cast(cython.p_longlong, self._timestamps._out + self._timestamps._size)
         key_ends = cython.cast(cython.p_int, self._keys._ends._out + self._keys._ends._size)
@@ -346,10 +382,7 @@ class ArrowColumns:
             value_ends[count] = value_size
             pos = stop
             count += 1
-        self._copied = count
-        self._copied_keys = key_size
-        self._copied_values = value_size
-        self._keyless = keyless
+        self._added(count, key_size, value_size, keyless)
         return pos
 
     @cython.cfunc
@@ -417,24 +450,30 @@ class ArrowColumns:
     @cython.cfunc
     @cython.exceptval(-1)
     def _room(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.int:
+        """Makes room for `rows` plain records with keys and values of `size` bytes."""
+        bits: cython.Py_ssize_t = (rows >> 3) + 1
         self._offsets._room(8 * rows)
         self._timestamps._room(8 * rows)
         self._header_ends._room(4 * rows)
+        self._keys._bits._room(bits)
         self._keys._ends._room(4 * rows)
         self._keys._bytes._room(size)
+        self._values._bits._room(bits)
         self._values._ends._room(4 * rows)
         self._values._bytes._room(size)
         return 0
 
     @cython.cfunc
-    @cython.exceptval(-1)
+    @cython.nogil
+    @cython.exceptval(check=False)
     def _added(
         self,
         rows: cython.int,
         key_size: cython.Py_ssize_t,
         value_size: cython.Py_ssize_t,
         keyless: cython.bint,
-    ) -> cython.int:
+    ) -> cython.void:
+        """Records that `rows` plain records were written to the ends of the columns."""
         row: cython.int
         headers: cython.int = self._header_keys._count
         ends = cython.cast(cython.p_int, self._header_ends._out + self._header_ends._size)
@@ -446,24 +485,23 @@ class ArrowColumns:
             ends[row] = headers
         self._header_ends._size += 4 * cython.cast(cython.Py_ssize_t, rows)
         self._count += rows
-        return 0
 
     @cython.cfunc
-    @cython.exceptval(-1)
+    @cython.nogil
+    @cython.exceptval(check=False)
     def _cut_plain(
         self,
         count: cython.int,
         null_keys: cython.int,
         key_size: cython.Py_ssize_t,
         value_size: cython.Py_ssize_t,
-    ) -> cython.int:
+    ) -> cython.void:
         """Removes plain records that were added after the first `count` rows."""
         self._keys._truncate(count, null_keys, key_size)
         self._values._truncate(count, self._values._nulls, value_size)
         self._count = count
         self._offsets._size = self._timestamps._size = 8 * cython.cast(cython.Py_ssize_t, count)
         self._header_ends._size = 4 * (cython.cast(cython.Py_ssize_t, count) + 1)
-        return 0
 
     def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:
         """Adds one record without headers; used for messages of the old formats."""

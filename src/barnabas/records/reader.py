@@ -9,8 +9,6 @@ CorruptRecordError only.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_EPOCH
 from barnabas.records import legacy
@@ -194,7 +192,7 @@ class FetchDecoder:
     def _start_pass(self) -> BatchPass:
         # Not kept: the reference cycle with `_unpack` would keep the response, whose memory the
         # connection needs for the next one.
-        batches = BatchPass(self._buf, crc32c if self._check_crcs else None, self._unpack)
+        batches = BatchPass(self._buf, self._check_crcs, self._unpack)
         batches.pos, batches.next_offset = self._pos, self.next_offset
         return batches
 
