@@ -204,7 +204,12 @@ class RecordCursor:
     ) -> object:
         """Appends the records at and after `from_offset` to `out`."""
         record: Record
-        while self._next():
+        plain: cython.bint = cython.compiled and self._base_offset >= from_offset
+        while True:
+            if plain:
+                self._plain_records(topic, partition, out)
+            if not self._next():
+                return None
             if self._offset < from_offset:
                 self._skip_headers()
                 continue
@@ -219,7 +224,77 @@ class RecordCursor:
             record._headers = self._headers() if self._headers_left else self._no_headers()
             record._leader_epoch = self._leader_epoch
             out.append(record)
-        return None
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _plain_records(self, topic: str, partition: cython.int, out: list) -> cython.int:
+        """Appends plain records up to the first one that is not plain. Compiled only.
+
+        Almost all records are plain: short numbers and no headers. `records` handles the others,
+        and reports errors.
+        """
+        data: cython.p_uchar = self._data
+        pos: cython.Py_ssize_t = self._pos
+        stop: cython.Py_ssize_t
+        record: Record
+        while self._left > 0:
+            stop = self._plain_fields(data, pos)
+            if stop == 0:
+                break
+            record = Record.__new__(Record)
+            record._topic = topic
+            record._partition = partition
+            record._offset = self._offset
+            record._timestamp = self._timestamp
+            record._timestamp_type = self._timestamp_type
+            if self._key_size >= 0:
+                record._key = data[self._key_start : self._key_start + self._key_size]
+            if self._value_size >= 0:
+                record._value = data[self._value_start : self._value_start + self._value_size]
+            record._headers = ()
+            record._leader_epoch = self._leader_epoch
+            out.append(record)
+            pos = stop
+            self._left -= 1
+        self._pos = pos
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _plain_fields(self, data: cython.p_uchar, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Reads the record at `pos`; returns its end, 0 if it is not plain."""
+        if self._end - pos < _PLAIN_HEAD:
+            return 0
+        size: cython.longlong = _short(data, pos)
+        at: cython.Py_ssize_t = pos + (size & 3)
+        stop: cython.Py_ssize_t = at + (size >> 3)
+        if size == 0 or size & 4 or stop > self._end:
+            return 0
+        time: cython.longlong = _short(data, at + 1)
+        at += 1 + (time & 3)
+        delta: cython.longlong = _short(data, at)
+        at += delta & 3
+        key: cython.longlong = _short(data, at)
+        if time == 0 or delta == 0 or delta & 4 or delta >> 3 > self._last_delta or key == 0:
+            return 0
+        self._key_start = at + (key & 3)
+        self._key_size = -1 if key & 4 else key >> 3
+        at = self._key_start + max(self._key_size, 0)
+        if (key & 4 and key >> 2 != 1) or at > stop - 2:
+            return 0
+        value: cython.longlong = _short(data, at)
+        self._value_start = at + (value & 3)
+        self._value_size = -1 if value & 4 else value >> 3
+        at = self._value_start + max(self._value_size, 0)
+        if value == 0 or (value & 4 and value >> 2 != 1) or at != stop - 1 or data[at]:
+            return 0
+        self._offset = self._base_offset + (delta >> 3)
+        self._timestamp = self._append_timestamp
+        if not self._append_time:
+            self._timestamp = self._base_timestamp + ((time >> 3) ^ -((time >> 2) & 1))
+        return stop
 
     def raw(self) -> list[RawRecord]:
         """Returns every record, for the broker itself."""

@@ -136,15 +136,17 @@ class RecordIterator:
 
     @cython.cfunc
     @cython.inline
+    @cython.exceptval(check=False)
     def _advance(self) -> cython.bint:
+        more: cython.bint
         if cython.compiled:
             more = self._index < self._count
-            self._index += more
-        else:
-            with self._lock:
-                more = self._index < self._count
-                self._index += more
-        return more
+            self._index += 1 if more else 0
+            return more
+        with self._lock:
+            more = self._index < self._count
+            self._index += 1 if more else 0
+            return more
 
     def load(self, records: list[Any], index: int, end_offset: int) -> None:
         """Begins a block: `records` from `index` on, followed by the offset `end_offset`."""
