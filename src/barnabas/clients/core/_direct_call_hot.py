@@ -7,6 +7,7 @@ accepts it, and one that was never awaited causes a RuntimeWarning.
 
 The interpreter awaits it through the slot `am_send`, which returns the result without a
 StopIteration exception. Cython has no syntax for that slot, so this module sets it in the type.
+A call has a caller and arguments of any kind.
 """
 
 from __future__ import annotations
@@ -30,22 +31,35 @@ _RETURNED = cython.declare(cython.int, 0)  # PYGEN_RETURN; PYGEN_NEXT is 1, PYGE
 
 
 @cython.cclass
-class DirectCall:
-    """Base class: subclasses have the arguments of the call and override the two methods below."""
+class DirectCaller:
+    """Base class of the objects that have such calls: subclasses override the methods below."""
 
-    def __init__(self) -> None:
+    @cython.ccall
+    def _complete(self, arguments: object) -> object:
+        """Returns the result of a call, None if something has to be awaited."""
+        raise NotImplementedError
+
+    @cython.ccall
+    def _continue(self, arguments: object) -> object:
+        """Returns the coroutine that completes a call."""
+        raise NotImplementedError
+
+    def _describe(self, arguments: object) -> str:
+        """Returns the name of a call, for a warning."""
+        raise NotImplementedError
+
+
+@cython.final
+@cython.freelist(64)
+@cython.cclass
+class DirectCall:
+    """One call. No subclasses: only then the memory of a call is used again for the next one."""
+
+    def __init__(self, caller: DirectCaller, arguments: Any) -> None:
+        self._caller = caller
+        self._arguments = arguments
         self._coroutine: Any = None
         self._begun = False
-
-    @cython.ccall
-    def _complete(self) -> object:
-        """Returns the result of the call, None if something has to be awaited."""
-        raise NotImplementedError
-
-    @cython.ccall
-    def _continue(self) -> object:
-        """Returns the coroutine that completes the call."""
-        raise NotImplementedError
 
     @cython.cfunc
     def _begin(self) -> object:
@@ -53,9 +67,9 @@ class DirectCall:
         if self._begun:
             raise RuntimeError("cannot reuse already awaited coroutine")
         self._begun = True
-        result = self._complete()
+        result = self._caller._complete(self._arguments)
         if result is None:
-            self._coroutine = self._continue()
+            self._coroutine = self._caller._continue(self._arguments)
         return result
 
     def __await__(self) -> Any:
@@ -89,12 +103,24 @@ class DirectCall:
             self._coroutine.close()
 
     def __dealloc__(self) -> None:
-        if not self._begun:
-            _warn(type(self).__name__)
+        # The garbage collector may have taken the caller away already.
+        if not self._begun and self._caller is not None:
+            _warn(self._caller._describe(self._arguments))
 
 
 def _warn(name: str) -> None:
-    warnings.warn(f"{name} was never awaited", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"{name} was never awaited, so it did nothing", RuntimeWarning, stacklevel=2)
+
+
+@cython.ccall
+def new_call(caller: DirectCaller, arguments: object) -> DirectCall:
+    """Returns a call that awaits `caller._complete(arguments)`."""
+    if not cython.compiled:
+        return DirectCall(caller, arguments)
+    call: DirectCall = DirectCall.__new__(DirectCall)
+    call._caller = caller
+    call._arguments = arguments
+    return call
 
 
 @cython.cfunc

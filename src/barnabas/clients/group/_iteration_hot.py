@@ -24,11 +24,11 @@ except ImportError:
     from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall
+    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall, DirectCaller, new_call
     from cython.cimports.cpython.ref import Py_REFCNT
     from cython.cimports.cpython.time import monotonic
 else:
-    from barnabas.clients.core._direct_call_hot import DirectCall
+    from barnabas.clients.core._direct_call_hot import DirectCall, DirectCaller, new_call
 
     monotonic = time.monotonic
 
@@ -204,7 +204,7 @@ class RecordIterator:
 
 @cython.final
 @cython.cclass
-class AsyncRecords:
+class AsyncRecords(DirectCaller):  # type: ignore[misc]
     """Asynchronous iterator over the records of all blocks that `load()` gives to `reader`.
 
     `load()` is awaited at the end of a block; the iteration ends when it returns False. No
@@ -213,7 +213,7 @@ class AsyncRecords:
 
     _reader: RecordIterator
     _load: Any
-    _last: NextRecord | None
+    _last: DirectCall | None
 
     def __init__(self, reader: RecordIterator, load: Callable[[], Awaitable[bool]]) -> None:
         self._reader = reader
@@ -224,17 +224,25 @@ class AsyncRecords:
         return self
 
     def __anext__(self) -> Coroutine[Any, Any, Any]:
-        call: NextRecord | None = self._last
+        call: DirectCall | None = self._last
         if cython.compiled and _GIL and call is not None and Py_REFCNT(call) == _UNUSED:
             call._begun = False
             call._coroutine = None
             return call
-        call = NextRecord.__new__(NextRecord)
-        if not cython.compiled:
-            DirectCall.__init__(call)
-        call._records = self
+        call = new_call(self, None)
         self._last = call
         return call
+
+    @cython.ccall
+    def _complete(self, arguments: object) -> object:
+        return self._reader._next_record()
+
+    @cython.ccall
+    def _continue(self, arguments: object) -> object:
+        return self._load_next()
+
+    def _describe(self, arguments: Any) -> str:
+        return "__anext__() of a consumer"
 
     async def _load_next(self) -> Any:
         """Returns the first record of the next block."""
@@ -246,19 +254,3 @@ class AsyncRecords:
 
     async def aclose(self) -> None:
         """Does nothing; asynchronous generators have this method."""
-
-
-@cython.final
-@cython.cclass
-class NextRecord(DirectCall):  # type: ignore[misc]
-    """A call of `__anext__`. The position moves when it is awaited."""
-
-    _records: AsyncRecords
-
-    @cython.ccall
-    def _complete(self) -> object:
-        return self._records._reader._next_record()
-
-    @cython.ccall
-    def _continue(self) -> object:
-        return self._records._load_next()

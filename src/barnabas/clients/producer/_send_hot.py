@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from barnabas.records._rows_hot import RowEncoder
 
 if cython.compiled:
-    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall
+    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCaller, new_call
     from cython.cimports.barnabas.clients.producer._futures_hot import delivery_of, future_of
     from cython.cimports.barnabas.clients.producer._key_hash_hot import hash_bytes, hash_key
     from cython.cimports.barnabas.records._append_hot import RecordAppender
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 else:
-    from barnabas.clients.core._direct_call_hot import DirectCall
+    from barnabas.clients.core._direct_call_hot import DirectCaller, new_call
     from barnabas.clients.producer._futures_hot import delivery_of, future_of
     from barnabas.clients.producer._key_hash_hot import hash_key
     from barnabas.records._append_hot import RecordAppender
@@ -286,7 +286,11 @@ class TopicAppender:
             index = partition
             if index < 0 or index >= self._count:
                 return None
-        stamp: cython.longlong = _now_ms() if timestamp_ms is None else timestamp_ms
+        stamp: cython.longlong
+        if timestamp_ms is None:  # a conditional expression would make a Python number
+            stamp = _now_ms()
+        else:
+            stamp = timestamp_ms
         if cython.compiled:
             # No step of it releases the GIL. In a build without GIL the critical section locks.
             with cython.critical_section(self):
@@ -377,17 +381,25 @@ class TopicAppender:
 
 
 @cython.cclass
+class SendState:
+    """Base class of the state that a producer reads for each record."""
+
+    direct = cython.declare(cython.bint, visibility="public")
+    """Whether `send()` may append to an open batch without further checks."""
+
+    def __init__(self) -> None:
+        self.direct = False
+
+
+@cython.cclass
 class BlockingSender:
     """Base class of the blocking producer: `send()` of a record that fits into an open batch."""
 
     _open_topics: dict
-    _state: Any
+    _state: SendState
 
-    def _enable_sends(self, topics: dict[str, TopicAppender], state: Any) -> None:
-        """Must be called before `send`.
-
-        `state.direct` is whether records may be appended without further checks.
-        """
+    def _enable_sends(self, topics: dict[str, TopicAppender], state: SendState) -> None:
+        """Must be called before `send`."""
         self._open_topics = topics
         self._state = state
 
@@ -447,7 +459,8 @@ class BlockingSender:
         timestamp: object,
     ) -> Any:
         """Returns the future of a record that fits into the open batch of its partition."""
-        if timestamp is not None or not self._state.direct:
+        state: SendState | None = self._state
+        if timestamp is not None or state is None or not state.direct:
             return None
         if not headers:
             headers = NO_HEADERS
@@ -463,20 +476,25 @@ class BlockingSender:
 
 
 @cython.cclass
-class DirectSender:
-    """Base class of the asyncio producer: `send()` of a record that needs no coroutine."""
+class DirectSender(DirectCaller):  # type: ignore[misc]
+    """Base class of the asyncio producer: `send()` of a record that needs no coroutine.
+
+    A call completes without a coroutine if the record has no timestamp and fits into the open batch
+    of its partition, and its headers are empty, a list or a tuple. The coroutine `_send()` sends
+    all other records.
+    """
 
     _topics: dict
-    _state: Any
+    _state: SendState
     _event_loop: Any
 
     def _enable_sends(
-        self, topics: dict[str, TopicAppender], state: Any, loop: asyncio.AbstractEventLoop
+        self,
+        topics: dict[str, TopicAppender],
+        state: SendState,
+        loop: asyncio.AbstractEventLoop,
     ) -> None:
-        """Must be called before `send`.
-
-        `state.direct` is whether records may be appended without further checks.
-        """
+        """Must be called before `send`."""
         self._topics = topics
         self._state = state
         self._event_loop = loop
@@ -498,82 +516,35 @@ class DirectSender:
         The arguments and errors are those of the blocking `Producer.send`. `on_delivery` is called
         on the event loop.
         """
-        return self._call(topic, value, key, headers, partition, timestamp, on_delivery)
-
-    @cython.cfunc
-    def _call(  # noqa: PLR0913 - a record has this many fields
-        self,
-        topic: object,
-        value: object,
-        key: object,
-        headers: object,
-        partition: object,
-        timestamp: object,
-        on_delivery: object,
-    ) -> Any:
-        call: SendCall = SendCall.__new__(SendCall)
-        if not cython.compiled:
-            DirectCall.__init__(call)
-        call._producer = self
-        call._topic = topic
-        call._value = value
-        call._key = key
-        call._headers = headers
-        call._partition = partition
-        call._timestamp = timestamp
-        call._on_delivery = on_delivery
-        return call
-
-
-@cython.final
-@cython.cclass
-class SendCall(DirectCall):  # type: ignore[misc]
-    """A call of `send()` of an asyncio producer; its result is a Delivery.
-
-    It completes without a coroutine if the record has no timestamp and fits into the open batch of
-    its partition, and its headers are empty, a list or a tuple. The coroutine `producer._send()`
-    sends all other records.
-    """
-
-    _producer: DirectSender
-    _topic: Any
-    _value: Any
-    _key: Any
-    _headers: Any
-    _partition: Any
-    _timestamp: Any
-    _on_delivery: Any
+        return new_call(self, (topic, value, key, headers, partition, timestamp, on_delivery))
 
     @cython.ccall
-    def _complete(self) -> object:
-        producer: DirectSender = self._producer
-        headers: object = self._headers or NO_HEADERS
-        if not isinstance(headers, (list, tuple)):
+    def _complete(self, arguments: object) -> object:
+        fields: tuple = arguments
+        topic, value, key, headers, partition, timestamp, on_delivery = fields
+        state: SendState | None = self._state
+        if timestamp is not None or state is None or not state.direct:
             return None
-        if self._timestamp is not None or not producer._state.direct:
+        if not headers:
+            headers = NO_HEADERS
+        elif not isinstance(headers, (list, tuple)):
             return None
         try:
-            appender: TopicAppender | None = producer._topics.get(self._topic)
+            appender: TopicAppender | None = self._topics.get(topic)
             if appender is None:
                 return None
-            delivery = appender._append(
-                self._key, self._value, headers, self._partition, None, producer._event_loop
-            )
+            delivery = appender._append(key, value, headers, partition, None, self._event_loop)
         except (TypeError, ValueError, AttributeError):
             return None  # The coroutine raises the error again and names the wrong argument.
-        if delivery is not None and self._on_delivery is not None:
-            delivery.notify(self._on_delivery)
+        if delivery is not None and on_delivery is not None:
+            delivery.notify(on_delivery)
         return delivery
 
     @cython.ccall
-    def _continue(self) -> object:
-        producer: Any = self._producer
-        return producer._send(
-            self._topic,
-            self._value,
-            self._key,
-            self._headers,
-            self._partition,
-            self._timestamp,
-            self._on_delivery,
-        )
+    def _continue(self, arguments: object) -> object:
+        producer: Any = self
+        fields: tuple = arguments
+        return producer._send(*fields)
+
+    def _describe(self, arguments: Any) -> str:
+        return f"send({arguments[0]!r}, ...) of an asyncio producer"

@@ -201,7 +201,7 @@ class Producer(DirectSender, AsyncClosesOnExit):
         timestamp: int | None,
         on_delivery: OnDelivery | None,
     ) -> Delivery:
-        """Sends a record that `SendCall` did not append, or explains why that failed."""
+        """Sends a record that `send()` did not append at once, or explains why that failed."""
         appender = self._core.accumulator.topics.get(topic)
         delivery = None
         try:

@@ -14,7 +14,7 @@ from barnabas.clients.core.cluster_metadata import PartitionMetadata
 from barnabas.clients.core.exit_hooks import report, report_undelivered
 from barnabas.clients.core.loop_thread import LoopThread
 from barnabas.clients.metrics.client_metrics import ClientMetrics
-from barnabas.clients.producer._send_hot import TopicAppender
+from barnabas.clients.producer._send_hot import SendState, TopicAppender
 from barnabas.clients.producer.accumulator import Accumulator
 from barnabas.clients.producer.batch import ProducerBatch
 from barnabas.clients.producer.batch_results import deadline_error
@@ -41,7 +41,7 @@ CLOSE_SECONDS = 30.0
 """Time limit of `close()` unless the caller gives another."""
 
 
-class ProducerCore:
+class ProducerCore(SendState):
     """The components of a producer that run on the client's loop.
 
     Created on the event loop that owns it: the caller's own, or that of a loop thread.
@@ -78,7 +78,6 @@ class ProducerCore:
         )
         self._topics.on_removed = self.sender.fail_removed
         self.direct = settings.plain and settings.transactional_id is None
-        """Whether `send()` may append to an open batch without further checks."""
         self.transaction: Transaction | None = None
         if settings.transactional_id is not None:
             self.transaction = Transaction(settings, self.client, self.identity)

@@ -54,10 +54,6 @@ class IdleDriver:
         return awaited.done
 
 
-class State:
-    direct = True
-
-
 class Suspension:
     """Suspends a coroutine once; the result is what `send` passes."""
 
@@ -70,7 +66,8 @@ def new_producer(hot):
 
     class Producer(hot.DirectSender):
         def __init__(self):
-            self.state = State()
+            self.state = hot.SendState()
+            self.state.direct = True
             self.slow = []
             appender = hot.TopicAppender(1, True)
             topic_partition = TopicPartition("t", 0)
@@ -128,7 +125,7 @@ def test_cannot_be_awaited_twice(producer):
 
 
 def test_warns_if_it_was_never_awaited(producer):
-    with pytest.warns(RuntimeWarning, match="SendCall was never awaited"):
+    with pytest.warns(RuntimeWarning, match=r"send\('t', ...\) of an asyncio producer was never awaited, so it did nothing"):
         producer.send("t", b"v")
     assert producer.batch.appender.count == 0
 
