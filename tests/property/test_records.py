@@ -117,6 +117,9 @@ class OneByOne(reader.FetchDecoder):
     def _append_batches(self, out, least):
         return False
 
+    def _add_batches(self, columns, max_records):
+        return False
+
 
 def steps(decoder, least):
     """Returns the results of all calls until the end or the first error."""
@@ -128,6 +131,20 @@ def steps(decoder, least):
             return found, str(error)
         found.append((records, decoder.next_offset, decoder.last_leader_epoch))
         if not records:
+            return found, ""
+
+
+def arrow_steps(decoder, most):
+    """Returns the results of all calls as Arrow until the end or the first error."""
+    found = []
+    while True:
+        try:
+            table = take_arrow(decoder, most)
+        except CorruptRecordError as error:
+            return found, str(error)
+        table.validate(full=True)
+        found.append((table, decoder.next_offset, decoder.last_leader_epoch))
+        if not table.num_rows:
             return found, ""
 
 
@@ -152,9 +169,10 @@ def test_many_batches_in_one_pass_equal_one_by_one(batches, data):
         "aborted": data.draw(st.none() | st.just([(-1, 2)])),
     }
     least = data.draw(st.integers(1, 30))
-    assert steps(reader.FetchDecoder(log, "t", 3, **options), least) == steps(
-        OneByOne(log, "t", 3, **options), least
-    )
+    for read in (steps, arrow_steps):
+        assert read(reader.FetchDecoder(log, "t", 3, **options), least) == read(
+            OneByOne(log, "t", 3, **options), least
+        )
 
 
 def survives(implementation, batch):

@@ -50,6 +50,9 @@ _MAX_COLUMN_BYTES = cython.declare(cython.Py_ssize_t, 1073741824)
 # More bytes are checked and copied without the interpreter lock. To take it again costs as much as
 # some kilobytes, and much more if another thread has it.
 _NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 65536)
+# A large batch is checked and copied in steps of this size, so that the processor's cache still has
+# the bytes when they are copied.
+_STEP_BYTES = cython.declare(cython.Py_ssize_t, 24576)
 # The columns grow once for this many bytes of small batches.
 _RUN_BYTES = cython.declare(cython.Py_ssize_t, 4194304)
 # Whether the processor computes checksums in C, so that no Python function is needed.
@@ -137,6 +140,7 @@ class BatchPass:
     _data: cython.p_uchar
     _end: cython.Py_ssize_t
     _check_crcs: cython.bint
+    _makes_runs: cython.bint
     _unpack: Any
 
     def __init__(
@@ -152,6 +156,7 @@ class BatchPass:
         self._bytes = memoryview(buf)
         self._end = len(buf)
         self._check_crcs = check_crcs
+        self._makes_runs = _NATIVE_CRC or not check_crcs
         self._unpack = unpack
         if cython.compiled and self._end:
             self._view = buf
@@ -169,9 +174,11 @@ class BatchPass:
         if not cython.compiled:
             return
         while columns._count < max_records and self._has_room(columns):
-            if self._add_run(columns, max_records, transactional):
+            if self._makes_runs and self._add_run(columns, max_records, transactional):
                 continue
             size: cython.Py_ssize_t = self._whole(self.pos)
+            if self._makes_runs and size > 0 and self._data[self.pos + 22] & 7 == 0:
+                return
             if not self._is_visible(size, transactional) or not self._add_batch(columns, size):
                 return
             self._pass_by(size)
@@ -270,9 +277,9 @@ class BatchPass:
         found: cython.uint
         if size > _NOGIL_BYTES:
             with cython.nogil:
-                found = crc32c_of(self._data + self.pos + 21, size - 21)
+                found = crc32c_of(self._data + self.pos + 21, size - 21, 0)
         else:
-            found = crc32c_of(self._data + self.pos + 21, size - 21)
+            found = crc32c_of(self._data + self.pos + 21, size - 21, 0)
         return found
 
     # -- Runs of uncompressed batches ----------------------------------------------------------
@@ -287,8 +294,6 @@ class BatchPass:
         It first reads their headers and makes room for all of their records. Then nothing needs
         the interpreter.
         """
-        if self._check_crcs and not _NATIVE_CRC:
-            return 0
         begin: cython.Py_ssize_t = self.pos
         end: cython.Py_ssize_t = begin
         next_offset: cython.longlong = self.next_offset
@@ -332,28 +337,66 @@ class BatchPass:
         """Adds the batches up to `end`, for which there is room; stops at the first one that is
         corrupt or has records that are not plain.
         """
-        data: cython.p_uchar = self._data
-        at: cython.Py_ssize_t = self.pos
-        while at < end:
-            size: cython.Py_ssize_t = 12 + cython.cast(cython.Py_ssize_t, _i32(data, at + 8))
-            if self._check_crcs and crc32c_of(data + at + 21, size - 21) != (
-                _big_endian(data, at + 17, 4)
-            ):
-                return
-            append_time: cython.bint = data[at + 22] & 0x08 != 0
-            if not columns._copy_batch(
-                data,
-                at + _HEADER_SIZE,
-                at + size,
-                _i32(data, at + 57),
-                _i64(data, at),
-                _i32(data, at + 23),
-                _i64(data, at + (35 if append_time else 27)),
-                0 if append_time else 1,
+        while self.pos < end:
+            size: cython.Py_ssize_t = 12 + cython.cast(
+                cython.Py_ssize_t, _i32(self._data, self.pos + 8)
+            )
+            if not self._add_rows(
+                columns, self._data, self.pos + _HEADER_SIZE, self.pos + size, self._check_crcs
             ):
                 return
             self._pass_by(size)
-            at += size
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _add_rows(
+        self,
+        columns: ArrowColumns,
+        data: cython.p_uchar,
+        pos: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        check: cython.bint,
+    ) -> cython.bint:
+        """Adds the records from `pos` to `end` of `data`, which are those of the batch at `pos` of
+        this pass; there is room for them.
+
+        Adds nothing and returns False if the checksum is wrong or a record is not plain. Only an
+        uncompressed batch is checked here.
+        """
+        at: cython.Py_ssize_t = self.pos
+        append_time: cython.bint = self._data[at + 22] & 0x08 != 0
+        base_offset: cython.longlong = _i64(self._data, at)
+        last_delta: cython.longlong = _i32(self._data, at + 23)
+        time: cython.longlong = _i64(self._data, at + (35 if append_time else 27))
+        rows: cython.int = _i32(self._data, at + 57)
+        checked: cython.Py_ssize_t = at + 21 if check else end
+        crc: cython.uint = 0
+        more: cython.bint = rows > 0
+        columns._begin_batch()
+        while more:
+            if checked < end:
+                step: cython.Py_ssize_t = min(_STEP_BYTES, end - checked)
+                crc = crc32c_of(data + checked, step, crc)
+                checked += step
+            before: cython.int = columns._count
+            pos = columns._copy_plain(
+                data,
+                pos,
+                checked,
+                end,
+                rows,
+                base_offset,
+                last_delta,
+                time,
+                0 if append_time else 1,
+            )
+            rows -= columns._count - before
+            more = not columns._stopped and (checked < end or columns._count > before)
+        if rows > 0 or pos != end or (check and crc != _big_endian(self._data, at + 17, 4)):
+            columns._cut_batch()
+            return False
+        return True
 
     # -- One batch -----------------------------------------------------------------------------
 
@@ -386,54 +429,38 @@ class BatchPass:
         """Returns 1 if the batch of `size` bytes at `pos` was added, 0 if `reader` must decode
         it.
         """
-        data: cython.p_uchar = self._data
-        attributes: cython.int = cython.cast(cython.int, _big_endian(data, self.pos + 21, 2))
-        if attributes & 7 == 0:
-            return self._add_records(
-                columns, data, self.pos + _HEADER_SIZE, self.pos + size, attributes
+        codec: cython.int = self._data[self.pos + 22] & 7
+        if codec == 0:  # without runs only
+            if self._plain_batch(self.pos, self.next_offset, True) == 0:
+                return 0
+            columns._room(_i32(self._data, self.pos + 57), size)
+            return self._add_rows(
+                columns, self._data, self.pos + _HEADER_SIZE, self.pos + size, False
             )
         try:
-            section = self._unpack(
-                attributes & 7, self._bytes[self.pos + _HEADER_SIZE : self.pos + size]
-            )
+            section = self._unpack(codec, self._bytes[self.pos + _HEADER_SIZE : self.pos + size])
         except CorruptRecordError:
             return 0
         plain: cython.const[cython.uchar][::1] = section  # type: ignore[valid-type]
         if plain.shape[0] == 0:
             return 0
-        if self._add_records(
-            columns,
-            cython.cast(cython.p_uchar, cython.address(plain[0])),
-            0,
-            plain.shape[0],
-            attributes,
-        ):
+        data: cython.p_uchar = cython.cast(cython.p_uchar, cython.address(plain[0]))
+        if self._add_section(columns, data, plain.shape[0]):
             return 1
         self.section = section
         return 0
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _add_records(
-        self,
-        columns: ArrowColumns,
-        data: cython.p_uchar,
-        at: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        attributes: cython.int,
+    def _add_section(
+        self, columns: ArrowColumns, data: cython.p_uchar, size: cython.Py_ssize_t
     ) -> cython.int:
-        left: cython.int = _i32(self._data, self.pos + 57)
-        if left <= 0 or left > (end - at) // _MIN_RECORD:
+        """Adds the decompressed records of the batch at `pos`, whose checksum is correct."""
+        rows: cython.int = _i32(self._data, self.pos + 57)
+        if rows <= 0 or rows > size // _MIN_RECORD:
             return 0
-        append_time: cython.bint = attributes & 0x08 != 0
-        base_offset: cython.longlong = _i64(self._data, self.pos)
-        last_delta: cython.longlong = _i32(self._data, self.pos + 23)
-        time: cython.longlong = _i64(self._data, self.pos + (35 if append_time else 27))
-        time_factor: cython.longlong = 0 if append_time else 1
-        columns._room(left, end - at)
-        if end - at > _NOGIL_BYTES:
+        columns._room(rows, size)
+        if size > _NOGIL_BYTES:
             with cython.nogil:
-                return columns._copy_batch(
-                    data, at, end, left, base_offset, last_delta, time, time_factor
-                )
-        return columns._copy_batch(data, at, end, left, base_offset, last_delta, time, time_factor)
+                return self._add_rows(columns, data, 0, size, False)
+        return self._add_rows(columns, data, 0, size, False)

@@ -47,6 +47,13 @@ cdef class ArrowColumns:
     cdef Py_ssize_t _value_start
     cdef Py_ssize_t _value_size
     cdef Bytes _tail
+    # Whether `_copy_plain` stopped at a record that is not plain.
+    cdef bint _stopped
+    # The end of the columns at `_begin_batch`.
+    cdef int _batch_count
+    cdef int _batch_nulls
+    cdef Py_ssize_t _batch_keys
+    cdef Py_ssize_t _batch_values
 
     cdef int _add(
         self, unsigned char* data, long long offset, long long timestamp,
@@ -57,12 +64,8 @@ cdef class ArrowColumns:
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
         long long base_offset, long long last_delta, long long base_time, long long time_factor
     ) except? -1
-    cdef bint _copy_batch(
-        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
-        long long base_offset, long long last_delta, long long base_time, long long time_factor
-    ) noexcept nogil
     cdef Py_ssize_t _copy_plain(
-        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end, int rows,
+        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t until, Py_ssize_t end, int rows,
         long long base_offset, long long last_delta, long long base_time, long long time_factor
     ) noexcept nogil
     cdef Py_ssize_t _plain(
@@ -75,6 +78,5 @@ cdef class ArrowColumns:
     cdef void _added(
         self, int rows, Py_ssize_t key_size, Py_ssize_t value_size, bint keyless
     ) noexcept nogil
-    cdef void _cut_plain(
-        self, int count, int null_keys, Py_ssize_t key_size, Py_ssize_t value_size
-    ) noexcept nogil
+    cdef void _begin_batch(self) noexcept nogil
+    cdef void _cut_batch(self) noexcept nogil

@@ -292,47 +292,11 @@ class ArrowColumns:
         if end - pos > _NOGIL_BYTES:
             with cython.nogil:
                 return self._copy_plain(
-                    data, pos, end, rows, base_offset, last_delta, base_time, time_factor
+                    data, pos, end, end, rows, base_offset, last_delta, base_time, time_factor
                 )
         return self._copy_plain(
-            data, pos, end, rows, base_offset, last_delta, base_time, time_factor
+            data, pos, end, end, rows, base_offset, last_delta, base_time, time_factor
         )
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _copy_batch(  # noqa: PLR0913 - the arguments of `_add_plain`
-        self,
-        data: cython.p_uchar,
-        pos: cython.Py_ssize_t,
-        end: cython.Py_ssize_t,
-        rows: cython.int,
-        base_offset: cython.longlong,
-        last_delta: cython.longlong,
-        base_time: cython.longlong,
-        time_factor: cython.longlong,
-    ) -> cython.bint:
-        """Adds a batch of `rows` plain records; adds nothing if one of them is not plain.
-
-        The caller has made room with `_room`.
-        """
-        count: cython.int = self._count
-        nulls: cython.int = self._keys._nulls
-        keys: cython.Py_ssize_t = self._keys._bytes._size
-        values: cython.Py_ssize_t = self._values._bytes._size
-        before: cython.int
-        while rows > 0:
-            before = self._count
-            pos = self._copy_plain(
-                data, pos, end, rows, base_offset, last_delta, base_time, time_factor
-            )
-            if self._count == before:
-                break
-            rows -= self._count - before
-        if rows > 0 or pos != end:
-            self._cut_plain(count, nulls, keys, values)
-            return False
-        return True
 
     @cython.cfunc
     @cython.nogil
@@ -341,6 +305,7 @@ class ArrowColumns:
         self,
         data: cython.p_uchar,
         pos: cython.Py_ssize_t,
+        until: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         rows: cython.int,
         base_offset: cython.longlong,
@@ -348,7 +313,10 @@ class ArrowColumns:
         base_time: cython.longlong,
         time_factor: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Adds plain records to the columns, which have room, as `_add_plain`."""
+        """Adds the plain records that end before `until`, as `_add_plain`; the columns have room.
+
+        Sets `_stopped` if the next record is not plain.
+        """
         offsets = cython.cast(cython.p_longlong, self._offsets._out + self._offsets._size)
         times = cython.cast(cython.p_longlong, self._timestamps._out + self._timestamps._size)
         key_ends = cython.cast(cython.p_int, self._keys._ends._out + self._keys._ends._size)
@@ -360,9 +328,11 @@ class ArrowColumns:
         stop: cython.Py_ssize_t
         keyless: cython.bint = False
         count: cython.int = 0
+        self._stopped = False
         while count < rows:
             stop = self._plain(data, pos, end)
-            if stop == 0 or self._offset_delta > last_delta:
+            self._stopped = stop == 0 or self._offset_delta > last_delta
+            if self._stopped or stop > until:
                 break
             if count == 0:
                 keyless = self._key_size < 0
@@ -489,19 +459,24 @@ class ArrowColumns:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _cut_plain(
-        self,
-        count: cython.int,
-        null_keys: cython.int,
-        key_size: cython.Py_ssize_t,
-        value_size: cython.Py_ssize_t,
-    ) -> cython.void:
-        """Removes plain records that were added after the first `count` rows."""
-        self._keys._truncate(count, null_keys, key_size)
-        self._values._truncate(count, self._values._nulls, value_size)
-        self._count = count
-        self._offsets._size = self._timestamps._size = 8 * cython.cast(cython.Py_ssize_t, count)
-        self._header_ends._size = 4 * (cython.cast(cython.Py_ssize_t, count) + 1)
+    def _begin_batch(self) -> cython.void:
+        """Marks the current end, for `_cut_batch`."""
+        self._batch_count = self._count
+        self._batch_nulls = self._keys._nulls
+        self._batch_keys = self._keys._bytes._size
+        self._batch_values = self._values._bytes._size
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _cut_batch(self) -> cython.void:
+        """Removes the plain records that were added since `_begin_batch`."""
+        count: cython.Py_ssize_t = self._batch_count
+        self._keys._truncate(self._batch_count, self._batch_nulls, self._batch_keys)
+        self._values._truncate(self._batch_count, self._values._nulls, self._batch_values)
+        self._count = self._batch_count
+        self._offsets._size = self._timestamps._size = 8 * count
+        self._header_ends._size = 4 * (count + 1)
 
     def append(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None) -> None:
         """Adds one record without headers; used for messages of the old formats."""

@@ -49,9 +49,11 @@ cdef extern from *:
     }
 
     __attribute__((target("sse4.2")))
-    static unsigned int barnabas_crc32c_of(const unsigned char *data, Py_ssize_t size) {
+    static unsigned int barnabas_crc32c_of(
+        const unsigned char *data, Py_ssize_t size, unsigned int before
+    ) {
         const Py_ssize_t stream = BARNABAS_CRC_STREAM;
-        unsigned long long first = 0xffffffffu;
+        unsigned long long first = (unsigned int)~before;
         for (; size >= 3 * stream; data += 3 * stream, size -= 3 * stream) {
             unsigned long long second = 0, third = 0;
             for (Py_ssize_t at = 0; at < stream; at += 8) {
@@ -71,9 +73,14 @@ cdef extern from *:
     #else
     static int barnabas_crc32c_supported(void) { return 0; }
     static void barnabas_crc32c_prepare(void) {}
-    static unsigned int barnabas_crc32c_of(const unsigned char *data, Py_ssize_t size) { return 0; }
+    static unsigned int barnabas_crc32c_of(
+        const unsigned char *data, Py_ssize_t size, unsigned int before
+    ) { return 0; }
     #endif
     """
     bint crc32c_supported "barnabas_crc32c_supported"() nogil
     void crc32c_prepare "barnabas_crc32c_prepare"() nogil
-    unsigned int crc32c_of "barnabas_crc32c_of"(const unsigned char* data, Py_ssize_t size) nogil
+    # The checksum of bytes whose predecessors have the checksum `before`; 0 at the beginning.
+    unsigned int crc32c_of "barnabas_crc32c_of"(
+        const unsigned char* data, Py_ssize_t size, unsigned int before
+    ) nogil

@@ -9,7 +9,7 @@ import pytest
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
 from barnabas.records.arrow import _SHARED_BYTES, ArrowRows, schema, take_arrow
-from barnabas.records.batch import assign_offsets
+from barnabas.records.batch import assign_offsets, write_crc
 from barnabas.records.builder import BatchBuilder, build_batch, control_batch
 from barnabas.records.reader import FetchDecoder
 
@@ -115,6 +115,66 @@ def test_damaged_batches_give_the_same_as_records(codec):
             bad[at] ^= flip
             for check in (True, False):
                 assert outcome(bad, check, columns=True) == outcome(bad, check, columns=False)
+
+
+CHECKSUM_SIZES = [*range(20), *range(1014, 1030), *range(2990, 3010), 6100, 24_555, 24_600, 80_000]
+"""Sizes of values around those at which the computation of checksums changes its way."""
+
+
+@pytest.mark.parametrize("size", CHECKSUM_SIZES)
+def test_checksums_of_all_sizes(size):
+    value = bytes(index * 7 & 0xFF for index in range(size))
+    data = build_batch([(None, value)], timestamp_ms=1)
+    assert take_arrow(FetchDecoder(data, "t", 0)).column("value").to_pylist() == [value]
+    for at in {21, 62, len(data) // 2, len(data) - 1}:
+        bad = bytearray(data)
+        bad[at] ^= 0x10
+        with pytest.raises(CorruptRecordError, match="wrong checksum"):
+            take_arrow(FetchDecoder(bad, "t", 0))
+
+
+def large(base, count=700):
+    """A batch of about 70 KB in which keys come and go, and values have different sizes."""
+    builder = BatchBuilder(base_offset=base)
+    for index in range(count):
+        key = None if index // 50 % 2 else b"k%d" % index
+        builder.append(key, b"%d" % index * (index % 37 + 1), (), 1000 + index)
+    return bytes(builder.build())
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.34, 0.5, 0.7, 0.999])
+def test_a_large_batch_that_is_damaged_leaves_no_rows(share):
+    """Large batches are checked and copied in steps; the damage may be in any of them."""
+    first, second = large(0), large(700)
+    bad = bytearray(first + second)
+    bad[len(first) + 61 + int(share * (len(second) - 62))] ^= 0x01
+    decoder = FetchDecoder(bad, "t", 0)
+    table = take_arrow(decoder)
+    table.validate(full=True)
+    assert table.equals(take_arrow(FetchDecoder(first, "t", 0)))
+    assert decoder.next_offset == 700
+    with pytest.raises(CorruptRecordError, match="wrong checksum of the batch at 700"):
+        take_arrow(decoder)
+
+
+def test_large_batches_equal_their_records():
+    data = b"".join(large(base) for base in (0, 700, 1400))
+    table = take_arrow(FetchDecoder(data, "t", 0))
+    table.validate(full=True)
+    records = FetchDecoder(data, "t", 0).take()
+    names = ("offset", "timestamp", "key", "value", "headers")
+    assert [tuple(row[name] for name in names) for row in rows(table)] == [
+        tuple(getattr(record, name) for name in names) for record in records
+    ]
+
+
+def test_a_false_number_of_records_needs_no_memory():
+    """The checksum is right, but the batch cannot contain so many records."""
+    data = bytearray(build_batch([(None, b"v")]))
+    data[57:61] = (2**31 - 1).to_bytes(4, "big")
+    write_crc(data, 0, len(data))
+    with pytest.raises(CorruptRecordError, match="do not fit"):
+        take_arrow(FetchDecoder(data, "t", 0))
 
 
 def test_an_unknown_codec_is_corrupt():

@@ -24,7 +24,11 @@ except ImportError:
     from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
-    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCall, DirectCaller, new_call
+    from cython.cimports.barnabas.clients.core._direct_call_hot import (
+        DirectCall,
+        DirectCaller,
+        new_call,
+    )
     from cython.cimports.cpython.ref import Py_REFCNT
     from cython.cimports.cpython.time import monotonic
 else:

@@ -125,7 +125,10 @@ def test_cannot_be_awaited_twice(producer):
 
 
 def test_warns_if_it_was_never_awaited(producer):
-    with pytest.warns(RuntimeWarning, match=r"send\('t', ...\) of an asyncio producer was never awaited, so it did nothing"):
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"send\('t', ...\) of an asyncio producer was never awaited, so it did nothing",
+    ):
         producer.send("t", b"v")
     assert producer.batch.appender.count == 0
 
