@@ -292,7 +292,7 @@ def _grow_into(codec: Codec, data: Buffer, max_size: int) -> bytearray:
                 raise CorruptRecordError(str(error)) from None
             if capacity >= max_size:
                 raise DecompressedTooLargeError(len(data), max_size) from None
-            capacity = min(max_size, capacity * _GROWTH)
+            capacity = min(max_size, max(_MIN_GUESS, capacity * _GROWTH))
         else:
             del out[size:]
             _note_expansion(codec, data, size)

@@ -149,6 +149,15 @@ def test_a_zstd_frame_that_lies_about_its_size():
         decompress(Codec.ZSTD, bomb, MIB)
 
 
+def test_an_lz4_frame_that_declares_no_content():
+    """The frame decoder takes a content size of 0 for an unknown one."""
+    head = b"\x04\x22\x4d\x18\x68\x40" + bytes(8) + b"\x05"
+    frame = head + bytes(compress(Codec.LZ4, DATA))[7:]
+    assert bytes(decompress(Codec.LZ4, frame, len(DATA))) == DATA
+    with pytest.raises(DecompressedTooLargeError):
+        decompress(Codec.LZ4, frame, len(DATA) - 1)
+
+
 @pytest.mark.parametrize("length", [-1, 0, 2**31 - 1, 100])
 def test_xerial_blocks_that_do_not_fit(length):
     with pytest.raises(CorruptRecordError):
