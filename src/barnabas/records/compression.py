@@ -25,6 +25,7 @@ import cramjam
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
+from barnabas.records._buffers_hot import new_buffer
 
 Buffer = bytes | bytearray | memoryview
 
@@ -200,47 +201,63 @@ def _inflate_some(inflater: Any, data: Buffer, room: int) -> bytes:
     return part
 
 
-def _decompress_snappy(data: Buffer, max_size: int) -> Buffer:
-    if bytes(data[: len(XERIAL_MAGIC)]) == XERIAL_MAGIC:
-        return _decompress_xerial(data, max_size)
-    return _decompress_snappy_block(data, max_size, len(data), max_size)
+def _decompress_snappy(data: Buffer, max_size: int) -> bytearray:
+    blocks = _xerial_blocks(memoryview(data)) if data[:8] == XERIAL_MAGIC else [data]
+    sizes = _snappy_sizes(blocks)
+    total = sum(sizes)
+    if total > max_size:
+        raise DecompressedTooLargeError(len(data), max_size)
+    # A block has at least about 1/22 of the size of its content (64-byte copies of 3 bytes). A
+    # larger declared size is wrong and is rejected before the allocation.
+    if total > 64 * (len(data) + 1):
+        raise CorruptRecordError(f"snappy: {len(data)} bytes cannot contain the declared {total}")
+    out = new_buffer(total)
+    if len(blocks) == 1:
+        _expand_snappy(blocks[0], out)
+    else:
+        _expand_in_a_row(blocks, sizes, out)
+    return out
 
 
-def _decompress_xerial(data: Buffer, max_size: int) -> bytes:
-    if len(data) < len(XERIAL_HEADER):
+def _expand_in_a_row(blocks: list[Buffer], sizes: list[int], out: bytearray) -> None:
+    at = 0
+    with memoryview(out) as target:
+        for block, size in zip(blocks, sizes, strict=True):
+            _expand_snappy(block, target[at : at + size])
+            at += size
+
+
+def _xerial_blocks(view: memoryview) -> list[Buffer]:
+    if len(view) < len(XERIAL_HEADER):
         raise CorruptRecordError("snappy: the xerial header is incomplete")
-    parts: list[Buffer] = []
-    room = max_size
-    with memoryview(data) as view:
-        pos = len(XERIAL_HEADER)
-        while pos < len(view):
-            length = _BLOCK_LENGTH.unpack_from(view, pos)[0] if len(view) - pos >= 4 else -1
-            pos += 4
-            if length <= 0 or length > len(view) - pos:
-                raise CorruptRecordError(f"snappy: xerial block of {length} bytes does not fit")
-            block = _decompress_snappy_block(view[pos : pos + length], room, len(data), max_size)
-            parts.append(block)
-            room -= len(block)
-            pos += length
-    return b"".join(parts)
+    blocks: list[Buffer] = []
+    pos = len(XERIAL_HEADER)
+    while pos < len(view):
+        length = _BLOCK_LENGTH.unpack_from(view, pos)[0] if len(view) - pos >= 4 else -1
+        pos += 4
+        if length <= 0 or length > len(view) - pos:
+            raise CorruptRecordError(f"snappy: xerial block of {length} bytes does not fit")
+        blocks.append(view[pos : pos + length])
+        pos += length
+    return blocks
 
 
-def _decompress_snappy_block(data: Buffer, room: int, compressed: int, max_size: int) -> Buffer:
+def _snappy_sizes(blocks: list[Buffer]) -> list[int]:
+    """Returns the content size that each raw block declares."""
     try:
-        size = cramjam.snappy.decompress_raw_len(data)
-        if size > room:
-            raise DecompressedTooLargeError(compressed, max_size)
-        # A block has at least about 1/22 of the size of its content (64-byte copies of 3 bytes). A
-        # larger declared size is wrong and is rejected before the allocation.
-        if size > 64 * (len(data) + 1):
-            raise CorruptRecordError(
-                f"snappy: {len(data)} bytes cannot contain the declared {size}"
-            )
-        out = bytearray(size)
-        cramjam.snappy.decompress_raw_into(data, out)
+        return [cramjam.snappy.decompress_raw_len(block) for block in blocks]
     except cramjam.DecompressionError as error:
         raise CorruptRecordError(str(error)) from None
-    return out
+
+
+def _expand_snappy(block: Buffer, target: bytearray | memoryview) -> None:
+    """Fills `target`, which has the declared size, with the content of a raw block."""
+    try:
+        size = cramjam.snappy.decompress_raw_into(block, target)
+    except cramjam.DecompressionError as error:
+        raise CorruptRecordError(str(error)) from None
+    if size != len(target):
+        raise CorruptRecordError(f"snappy: {size} bytes instead of the declared {len(target)}")
 
 
 def _decompress_zstd(data: Buffer, max_size: int) -> Buffer:
@@ -284,7 +301,7 @@ def _grow_into(codec: Codec, data: Buffer, max_size: int) -> bytearray:
     )
     capacity = _first_capacity(codec, data, max_size)
     while True:
-        out = bytearray(capacity)
+        out = new_buffer(capacity)
         try:
             size = decompress_into(data, out)
         except cramjam.DecompressionError as error:

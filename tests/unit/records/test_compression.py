@@ -168,6 +168,47 @@ def test_xerial_blocks_that_do_not_fit(length):
         decompress(Codec.SNAPPY, XERIAL_HEADER[:10], MIB)
 
 
+def xerial(*blocks):
+    return XERIAL_HEADER + b"".join(struct.pack(">i", len(block)) + block for block in blocks)
+
+
+def raw_snappy(data):
+    return bytes(cramjam.snappy.compress_raw(data))
+
+
+@pytest.mark.parametrize("sizes", [(), (5,), (0,), (5, 0, 7), (40_000, 1, 100_000)])
+def test_xerial_blocks_of_any_size(sizes, monkeypatch):
+    monkeypatch.setattr(compression, "new_buffer", lambda size: bytearray(b"\xaa" * size))
+    parts = [(DATA * 2)[:size] for size in sizes]
+    packed = xerial(*map(raw_snappy, parts))
+    assert decompress(Codec.SNAPPY, packed, sum(sizes)) == b"".join(parts)
+    if sum(sizes):
+        with pytest.raises(DecompressedTooLargeError) as caught:
+            decompress(Codec.SNAPPY, packed, sum(sizes) - 1)
+        assert caught.value.compressed_size == len(packed)
+
+
+@pytest.mark.parametrize("declared", [0, 1, 999, 1001, 3000])
+@pytest.mark.parametrize("position", [0, 1, 2, None], ids=["first", "middle", "last", "raw"])
+def test_a_snappy_block_that_declares_a_wrong_size(declared, position):
+    size = bytes([declared & 0x7F | 0x80, declared >> 7])
+    packed = raw_snappy(DATA[:1000])
+    assert packed[:2] == bytes([1000 & 0x7F | 0x80, 1000 >> 7])
+    wrong = size + packed[2:]
+    if position is not None:
+        blocks = [packed] * 3
+        blocks[position] = wrong
+        wrong = xerial(*blocks)
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.SNAPPY, wrong, MIB)
+
+
+def test_snappy_block_without_a_size():
+    for wrong in (b"", b"\xff" * 10, xerial(raw_snappy(DATA), b"\xff" * 10)):
+        with pytest.raises(CorruptRecordError):
+            decompress(Codec.SNAPPY, wrong, MIB)
+
+
 def test_the_extra_is_installed():
     assert compression._optional("isal.isal_zlib") is not None
     assert compression._optional("zstandard") is not None
