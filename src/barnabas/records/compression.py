@@ -32,6 +32,10 @@ Buffer = bytes | bytearray | memoryview
 DEFAULT_MAX_DECOMPRESSED = 64 * 1024 * 1024
 
 _GZIP_RESERVED_FLAGS = 0xE0
+# The attributes of an enumeration take 0.1 us each.
+_LZ4 = Codec.LZ4
+_ZSTD = Codec.ZSTD
+
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 # The block size of snappy-java, which old Java consumers require.
@@ -39,6 +43,8 @@ XERIAL_BLOCK = 32 * 1024
 _BLOCK_LENGTH = struct.Struct(">i")
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+# The 24 bits of a block header: last block, type, size.
+_ZSTD_BLOCK_START = struct.Struct("<HB")
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 # Flags: independent blocks, no checksums, as the batch has one; blocks of 64 KiB; header checksum.
 _LZ4_HEADER = _LZ4_MAGIC + b"\x60\x40\x82"
@@ -52,8 +58,9 @@ _DEFAULT_ZSTD_LEVEL = 3
 # First size of the output when the frame does not declare one.
 _MIN_GUESS = 64 * 1024
 _GROWTH = 4
-# The last batch of each codec was expanded by this factor: a first size that is too small means to
-# decompress twice. Shared by all threads, because it is only an estimate.
+_MAX_EXPANSION = 256
+# The last large batch of each codec was expanded by less than this factor: a first size that is too
+# small means to decompress twice. Shared by all threads, because it is only an estimate.
 _expansion: dict[Codec, int] = {}
 _INFLATE_STEP = 1024 * 1024
 # cramjam reports a full output buffer only by this text; a test verifies it for each codec.
@@ -112,14 +119,9 @@ def decompress(codec: Codec, data: Buffer, max_size: int = DEFAULT_MAX_DECOMPRES
 
     Raises DecompressedTooLargeError above the limit, CorruptRecordError if it cannot be decoded.
     """
-    if codec == Codec.GZIP:
-        return _decompress_gzip(data, max_size)
-    if codec == Codec.SNAPPY:
-        return _decompress_snappy(data, max_size)
-    if codec == Codec.LZ4:
-        return _grow_into(codec, data, max_size)
-    if codec == Codec.ZSTD:
-        return _decompress_zstd(data, max_size)
+    decompressor = _DECOMPRESSORS.get(codec)
+    if decompressor is not None:
+        return decompressor(data, max_size)
     if len(data) > max_size:
         raise DecompressedTooLargeError(len(data), max_size)
     return data
@@ -260,46 +262,70 @@ def _expand_snappy(block: Buffer, target: bytearray | memoryview) -> None:
         raise CorruptRecordError(f"snappy: {size} bytes instead of the declared {len(target)}")
 
 
+def _decompress_lz4(data: Buffer, max_size: int) -> bytearray:
+    return _grow_into(_LZ4, data, _lz4_content_size(data), max_size)
+
+
 def _decompress_zstd(data: Buffer, max_size: int) -> Buffer:
     if _zstandard is not None:
         found = _decompress_zstd_frame(data, max_size)
-        if found is not None:
+        if found:
             return found
-    return _grow_into(Codec.ZSTD, data, max_size)
+    return _grow_into(_ZSTD, data, _zstd_content_size(data), max_size)
 
 
-def _decompress_zstd_frame(data: Buffer, max_size: int) -> Buffer | None:
+def _decompress_zstd_frame(data: Buffer, max_size: int) -> bytes | None:
     """Decompresses one frame with `zstandard`; returns None if the general way must decide.
 
     The library ignores what follows the first frame, and allocates the declared size.
     """
-    capacity = _first_capacity(Codec.ZSTD, data, max_size)
-    declared = _zstd_content_size(data)
-    if (declared is not None and declared > capacity) or _zstd_frame_size(data) != len(data):
+    try:
+        declared = _zstandard.frame_content_size(data)
+        capacity = _first_capacity(_ZSTD, len(data), None if declared < 0 else declared, max_size)
+        if declared > capacity or _zstd_frame_size(data) != len(data):
+            return None
+        found = _decompress_with_context(data, capacity)
+    except _zstandard.ZstdError:  # corrupt, or more bytes than estimated
         return None
+    _note_expansion(_ZSTD, len(data), len(found))
+    return found
+
+
+def _decompress_with_context(data: Buffer, capacity: int) -> bytes:
     try:
         context = _zstd_contexts.pop()
     except IndexError:
         context = _zstandard.ZstdDecompressor()
     try:
         found: bytes = context.decompress(data, max_output_size=capacity)
-    except _zstandard.ZstdError:  # corrupt, or more bytes than estimated
-        return None
     finally:
         _zstd_contexts.append(context)
-    _note_expansion(Codec.ZSTD, data, len(found))
     return found
 
 
-def _grow_into(codec: Codec, data: Buffer, max_size: int) -> bytearray:
+def _zstd_frame_size(data: Buffer) -> int:
+    """Returns the size of the first zstd frame, by its block headers (RFC 8878, 3.1.1.2)."""
+    size = len(data)
+    pos: int = _zstandard.frame_header_size(data)
+    last = 0
+    while not last:
+        if pos + _ZSTD_BLOCK_START.size > size:
+            return 0
+        low, high = _ZSTD_BLOCK_START.unpack_from(data, pos)
+        last = low & 1
+        # A block of type 1 has one byte, which is repeated.
+        pos += 3 + (1 if low >> 1 & 3 == 1 else (high << 16 | low) >> 3)
+    return pos + (4 if data[4] & 0x04 else 0)
+
+
+def _grow_into(codec: Codec, data: Buffer, declared: int | None, max_size: int) -> bytearray:
     """Decompresses into a buffer that grows in steps from the estimated size up to the limit."""
-    declared = _content_size(codec, data)
     if declared is not None and declared > max_size:
         raise DecompressedTooLargeError(len(data), max_size)
     decompress_into: DecompressInto = (
-        cramjam.lz4.decompress_into if codec == Codec.LZ4 else cramjam.zstd.decompress_into
+        cramjam.lz4.decompress_into if codec == _LZ4 else cramjam.zstd.decompress_into
     )
-    capacity = _first_capacity(codec, data, max_size)
+    capacity = _first_capacity(codec, len(data), declared, max_size)
     while True:
         out = new_buffer(capacity)
         try:
@@ -312,26 +338,25 @@ def _grow_into(codec: Codec, data: Buffer, max_size: int) -> bytearray:
             capacity = min(max_size, max(_MIN_GUESS, capacity * _GROWTH))
         else:
             del out[size:]
-            _note_expansion(codec, data, size)
+            _note_expansion(codec, len(data), size)
             return out
 
 
-def _first_capacity(codec: Codec, data: Buffer, max_size: int) -> int:
-    """Returns the declared size, or an estimate by the last batch of the codec."""
-    wanted = _content_size(codec, data)
+def _first_capacity(codec: Codec, compressed: int, declared: int | None, max_size: int) -> int:
+    """Returns the declared size, or an estimate by the last large batch of the codec."""
+    wanted = declared
     if wanted is None:
-        expansion = max(_GROWTH, _expansion.get(codec, 0) + 1)
-        wanted = max(_MIN_GUESS, expansion * len(data))
-    # The declared size is not trusted: it never allocates more than the estimate would.
-    return min(max_size, wanted, max(_MIN_GUESS, 256 * len(data)))
+        wanted = max(_MIN_GUESS, _expansion.get(codec, _GROWTH) * compressed)
+    elif wanted > _MIN_GUESS:
+        # The declared size is not trusted: it never allocates more than an estimate may.
+        wanted = min(wanted, max(_MIN_GUESS, _MAX_EXPANSION * compressed))
+    return wanted if wanted < max_size else max_size
 
 
-def _content_size(codec: Codec, data: Buffer) -> int | None:
-    return _lz4_content_size(data) if codec == Codec.LZ4 else _zstd_content_size(data)
-
-
-def _note_expansion(codec: Codec, data: Buffer, size: int) -> None:
-    _expansion[codec] = size // max(len(data), 1)
+def _note_expansion(codec: Codec, compressed: int, size: int) -> None:
+    # The least first size is enough for smaller batches, whatever their factor is.
+    if size > _MIN_GUESS:
+        _expansion[codec] = min(_MAX_EXPANSION, max(_GROWTH, size // compressed + 1))
 
 
 def _lz4_content_size(data: Buffer) -> int | None:
@@ -361,18 +386,9 @@ def _zstd_size_field(descriptor: int) -> tuple[int, int]:
     return 5 + (0 if single_segment else 1) + (0, 1, 2, 4)[descriptor & 0x03], width
 
 
-def _zstd_frame_size(data: Buffer) -> int:
-    """Returns the size of the first zstd frame, by its block headers (RFC 8878, 3.1.1.2)."""
-    if len(data) < 5 or data[:4] != _ZSTD_MAGIC:
-        return 0
-    descriptor = data[4]
-    pos = sum(_zstd_size_field(descriptor))
-    last = False
-    while not last:
-        if pos + 3 > len(data):
-            return 0
-        block = int.from_bytes(data[pos : pos + 3], "little")
-        last = bool(block & 1)
-        # A block of type 1 has one byte, which is repeated.
-        pos += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
-    return pos + (4 if descriptor & 0x04 else 0)
+_DECOMPRESSORS: dict[Codec, Callable[[Buffer, int], Buffer]] = {
+    Codec.GZIP: _decompress_gzip,
+    Codec.SNAPPY: _decompress_snappy,
+    Codec.LZ4: _decompress_lz4,
+    Codec.ZSTD: _decompress_zstd,
+}
