@@ -9,7 +9,7 @@ declared size is only a hint: a zstd frame may declare a wrong one, and librdkaf
 - snappy: raw block (librdkafka) or xerial framing (all other clients), distinguished by its magic:
   `82 53 4e 41 50 50 59 00`, i32 version 1, i32 compatible 1, then (i32 length, raw block)…
   Batches are written with xerial framing in 32 KiB blocks, which old Java consumers require.
-- lz4: frame format, independent blocks (Java's reader rejects linked ones).
+- lz4: frame format, independent blocks (Java's reader rejects linked ones); see `lz4_frames`.
 - zstd: one or more frames. With `zstandard` (extra `compression`) decompression contexts are used
   again; to make one takes as long as to decompress a batch of 16 KB.
 """
@@ -25,6 +25,7 @@ import cramjam
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
+from barnabas.records import lz4_frames
 from barnabas.records._buffers_hot import new_buffer
 
 Buffer = bytes | bytearray | memoryview
@@ -45,13 +46,6 @@ _BLOCK_LENGTH = struct.Struct(">i")
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # The 24 bits of a block header: last block, type, size.
 _ZSTD_BLOCK_START = struct.Struct("<HB")
-_LZ4_MAGIC = b"\x04\x22\x4d\x18"
-# Flags: independent blocks, no checksums, as the batch has one; blocks of 64 KiB; header checksum.
-_LZ4_HEADER = _LZ4_MAGIC + b"\x60\x40\x82"
-_LZ4_BLOCK = 64 * 1024
-_LZ4_BLOCK_LENGTH = struct.Struct("<I")
-_LZ4_UNCOMPRESSED = 1 << 31
-_LZ4_END = bytes(4)
 # With its default, Java uses the fast compressor; with any other level the high compression.
 _FAST_LZ4_LEVEL = 9
 _DEFAULT_ZSTD_LEVEL = 3
@@ -145,29 +139,10 @@ def _compress_xerial(data: Buffer) -> bytes:
 
 def _compress_lz4(data: Buffer, level: int | None) -> bytes:
     if level is None or level == _FAST_LZ4_LEVEL:
-        return _compress_lz4_fast(data)
+        return lz4_frames.compress_fast(data)
     compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False, level=level)
     compressor.compress(bytes(data))
     return bytes(compressor.finish())
-
-
-def _compress_lz4_fast(data: Buffer) -> bytes:
-    """Writes a frame of blocks that are compressed one by one.
-
-    `cramjam.lz4.Compressor` would hold the GIL, copy its input and write a checksum for each block;
-    its default level is one of the high compression, which takes six times as long.
-    """
-    parts: list[Buffer] = [_LZ4_HEADER]
-    with memoryview(data) as view:
-        for start in range(0, len(view), _LZ4_BLOCK):
-            plain = view[start : start + _LZ4_BLOCK]
-            packed = memoryview(cramjam.lz4.compress_block(plain, store_size=False))
-            if len(packed) < len(plain):
-                parts += (_LZ4_BLOCK_LENGTH.pack(len(packed)), packed)
-            else:
-                parts += (_LZ4_BLOCK_LENGTH.pack(len(plain) | _LZ4_UNCOMPRESSED), bytes(plain))
-    parts.append(_LZ4_END)
-    return b"".join(parts)
 
 
 def _decompress_gzip(data: Buffer, max_size: int) -> Buffer:
@@ -263,7 +238,14 @@ def _expand_snappy(block: Buffer, target: bytearray | memoryview) -> None:
 
 
 def _decompress_lz4(data: Buffer, max_size: int) -> bytearray:
-    return _grow_into(_LZ4, data, _lz4_content_size(data), max_size)
+    header = lz4_frames.parse_header(data)
+    if header is not None:
+        capacity = _first_capacity(_LZ4, len(data), header.content_size, max_size)
+        found = lz4_frames.decompress_blocks(data, header, capacity)
+        if found is not None:
+            _note_expansion(_LZ4, len(data), len(found))
+            return found
+    return _grow_into(_LZ4, data, lz4_frames.content_size(data), max_size)
 
 
 def _decompress_zstd(data: Buffer, max_size: int) -> Buffer:
@@ -357,14 +339,6 @@ def _note_expansion(codec: Codec, compressed: int, size: int) -> None:
     # The least first size is enough for smaller batches, whatever their factor is.
     if size > _MIN_GUESS:
         _expansion[codec] = min(_MAX_EXPANSION, max(_GROWTH, size // compressed + 1))
-
-
-def _lz4_content_size(data: Buffer) -> int | None:
-    """Returns the content size in an lz4 frame header, if present (FLG bit 3)."""
-    head = bytes(data[:14])
-    if head[:4] != _LZ4_MAGIC or len(head) < 14 or not head[4] & 0x08:
-        return None
-    return int.from_bytes(head[6:14], "little")
 
 
 def _zstd_content_size(data: Buffer) -> int | None:

@@ -36,6 +36,7 @@ USERS = (
     "batch",
     "builder",
     "compression",
+    "lz4_frames",
     "reader",
     "record",
     "rewrite",
