@@ -9,7 +9,7 @@ declared size is only a hint: a zstd frame may declare a wrong one, and librdkaf
 - snappy: raw block (librdkafka) or xerial framing (all other clients), distinguished by its magic:
   `82 53 4e 41 50 50 59 00`, i32 version 1, i32 compatible 1, then (i32 length, raw block)…
   Batches are written with xerial framing in 32 KiB blocks, which old Java consumers require.
-- lz4: frame format, independent blocks (Java's reader rejects linked ones).
+- lz4: frame format, independent blocks (Java's reader rejects linked ones); see `lz4_frames`.
 - zstd: one or more frames. With `zstandard` (extra `compression`) decompression contexts are used
   again; to make one takes as long as to decompress a batch of 16 KB.
 """
@@ -25,12 +25,18 @@ import cramjam
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
+from barnabas.records import lz4_frames
+from barnabas.records._buffers_hot import new_buffer
 
 Buffer = bytes | bytearray | memoryview
 
 DEFAULT_MAX_DECOMPRESSED = 64 * 1024 * 1024
 
 _GZIP_RESERVED_FLAGS = 0xE0
+# The attributes of an enumeration take 0.1 us each.
+_LZ4 = Codec.LZ4
+_ZSTD = Codec.ZSTD
+
 XERIAL_MAGIC = b"\x82SNAPPY\x00"
 XERIAL_HEADER = XERIAL_MAGIC + struct.pack(">ii", 1, 1)
 # The block size of snappy-java, which old Java consumers require.
@@ -38,21 +44,17 @@ XERIAL_BLOCK = 32 * 1024
 _BLOCK_LENGTH = struct.Struct(">i")
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_LZ4_MAGIC = b"\x04\x22\x4d\x18"
-# Flags: independent blocks, no checksums, as the batch has one; blocks of 64 KiB; header checksum.
-_LZ4_HEADER = _LZ4_MAGIC + b"\x60\x40\x82"
-_LZ4_BLOCK = 64 * 1024
-_LZ4_BLOCK_LENGTH = struct.Struct("<I")
-_LZ4_UNCOMPRESSED = 1 << 31
-_LZ4_END = bytes(4)
+# The 24 bits of a block header: last block, type, size.
+_ZSTD_BLOCK_START = struct.Struct("<HB")
 # With its default, Java uses the fast compressor; with any other level the high compression.
 _FAST_LZ4_LEVEL = 9
 _DEFAULT_ZSTD_LEVEL = 3
 # First size of the output when the frame does not declare one.
 _MIN_GUESS = 64 * 1024
 _GROWTH = 4
-# The last batch of each codec was expanded by this factor: a first size that is too small means to
-# decompress twice. Shared by all threads, because it is only an estimate.
+_MAX_EXPANSION = 256
+# The last large batch of each codec was expanded by less than this factor: a first size that is too
+# small means to decompress twice. Shared by all threads, because it is only an estimate.
 _expansion: dict[Codec, int] = {}
 _INFLATE_STEP = 1024 * 1024
 # cramjam reports a full output buffer only by this text; a test verifies it for each codec.
@@ -111,14 +113,9 @@ def decompress(codec: Codec, data: Buffer, max_size: int = DEFAULT_MAX_DECOMPRES
 
     Raises DecompressedTooLargeError above the limit, CorruptRecordError if it cannot be decoded.
     """
-    if codec == Codec.GZIP:
-        return _decompress_gzip(data, max_size)
-    if codec == Codec.SNAPPY:
-        return _decompress_snappy(data, max_size)
-    if codec == Codec.LZ4:
-        return _grow_into(codec, data, max_size)
-    if codec == Codec.ZSTD:
-        return _decompress_zstd(data, max_size)
+    decompressor = _DECOMPRESSORS.get(codec)
+    if decompressor is not None:
+        return decompressor(data, max_size)
     if len(data) > max_size:
         raise DecompressedTooLargeError(len(data), max_size)
     return data
@@ -142,29 +139,10 @@ def _compress_xerial(data: Buffer) -> bytes:
 
 def _compress_lz4(data: Buffer, level: int | None) -> bytes:
     if level is None or level == _FAST_LZ4_LEVEL:
-        return _compress_lz4_fast(data)
+        return lz4_frames.compress_fast(data)
     compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False, level=level)
     compressor.compress(bytes(data))
     return bytes(compressor.finish())
-
-
-def _compress_lz4_fast(data: Buffer) -> bytes:
-    """Writes a frame of blocks that are compressed one by one.
-
-    `cramjam.lz4.Compressor` would hold the GIL, copy its input and write a checksum for each block;
-    its default level is one of the high compression, which takes six times as long.
-    """
-    parts: list[Buffer] = [_LZ4_HEADER]
-    with memoryview(data) as view:
-        for start in range(0, len(view), _LZ4_BLOCK):
-            plain = view[start : start + _LZ4_BLOCK]
-            packed = memoryview(cramjam.lz4.compress_block(plain, store_size=False))
-            if len(packed) < len(plain):
-                parts += (_LZ4_BLOCK_LENGTH.pack(len(packed)), packed)
-            else:
-                parts += (_LZ4_BLOCK_LENGTH.pack(len(plain) | _LZ4_UNCOMPRESSED), bytes(plain))
-    parts.append(_LZ4_END)
-    return b"".join(parts)
 
 
 def _decompress_gzip(data: Buffer, max_size: int) -> Buffer:
@@ -200,91 +178,138 @@ def _inflate_some(inflater: Any, data: Buffer, room: int) -> bytes:
     return part
 
 
-def _decompress_snappy(data: Buffer, max_size: int) -> Buffer:
-    if bytes(data[: len(XERIAL_MAGIC)]) == XERIAL_MAGIC:
-        return _decompress_xerial(data, max_size)
-    return _decompress_snappy_block(data, max_size, len(data), max_size)
+def _decompress_snappy(data: Buffer, max_size: int) -> bytearray:
+    blocks = _xerial_blocks(memoryview(data)) if data[:8] == XERIAL_MAGIC else [data]
+    sizes = _snappy_sizes(blocks)
+    total = sum(sizes)
+    if total > max_size:
+        raise DecompressedTooLargeError(len(data), max_size)
+    # A block has at least about 1/22 of the size of its content (64-byte copies of 3 bytes). A
+    # larger declared size is wrong and is rejected before the allocation.
+    if total > 64 * (len(data) + 1):
+        raise CorruptRecordError(f"snappy: {len(data)} bytes cannot contain the declared {total}")
+    out = new_buffer(total)
+    if len(blocks) == 1:
+        _expand_snappy(blocks[0], out)
+    else:
+        _expand_in_a_row(blocks, sizes, out)
+    return out
 
 
-def _decompress_xerial(data: Buffer, max_size: int) -> bytes:
-    if len(data) < len(XERIAL_HEADER):
+def _expand_in_a_row(blocks: list[Buffer], sizes: list[int], out: bytearray) -> None:
+    at = 0
+    with memoryview(out) as target:
+        for block, size in zip(blocks, sizes, strict=True):
+            _expand_snappy(block, target[at : at + size])
+            at += size
+
+
+def _xerial_blocks(view: memoryview) -> list[Buffer]:
+    if len(view) < len(XERIAL_HEADER):
         raise CorruptRecordError("snappy: the xerial header is incomplete")
-    parts: list[Buffer] = []
-    room = max_size
-    with memoryview(data) as view:
-        pos = len(XERIAL_HEADER)
-        while pos < len(view):
-            length = _BLOCK_LENGTH.unpack_from(view, pos)[0] if len(view) - pos >= 4 else -1
-            pos += 4
-            if length <= 0 or length > len(view) - pos:
-                raise CorruptRecordError(f"snappy: xerial block of {length} bytes does not fit")
-            block = _decompress_snappy_block(view[pos : pos + length], room, len(data), max_size)
-            parts.append(block)
-            room -= len(block)
-            pos += length
-    return b"".join(parts)
+    blocks: list[Buffer] = []
+    pos = len(XERIAL_HEADER)
+    while pos < len(view):
+        length = _BLOCK_LENGTH.unpack_from(view, pos)[0] if len(view) - pos >= 4 else -1
+        pos += 4
+        if length <= 0 or length > len(view) - pos:
+            raise CorruptRecordError(f"snappy: xerial block of {length} bytes does not fit")
+        blocks.append(view[pos : pos + length])
+        pos += length
+    return blocks
 
 
-def _decompress_snappy_block(data: Buffer, room: int, compressed: int, max_size: int) -> Buffer:
+def _snappy_sizes(blocks: list[Buffer]) -> list[int]:
+    """Returns the content size that each raw block declares."""
     try:
-        size = cramjam.snappy.decompress_raw_len(data)
-        if size > room:
-            raise DecompressedTooLargeError(compressed, max_size)
-        # A block has at least about 1/22 of the size of its content (64-byte copies of 3 bytes). A
-        # larger declared size is wrong and is rejected before the allocation.
-        if size > 64 * (len(data) + 1):
-            raise CorruptRecordError(
-                f"snappy: {len(data)} bytes cannot contain the declared {size}"
-            )
-        out = bytearray(size)
-        cramjam.snappy.decompress_raw_into(data, out)
+        return [cramjam.snappy.decompress_raw_len(block) for block in blocks]
     except cramjam.DecompressionError as error:
         raise CorruptRecordError(str(error)) from None
-    return out
+
+
+def _expand_snappy(block: Buffer, target: bytearray | memoryview) -> None:
+    """Fills `target`, which has the declared size, with the content of a raw block."""
+    try:
+        size = cramjam.snappy.decompress_raw_into(block, target)
+    except cramjam.DecompressionError as error:
+        raise CorruptRecordError(str(error)) from None
+    if size != len(target):
+        raise CorruptRecordError(f"snappy: {size} bytes instead of the declared {len(target)}")
+
+
+def _decompress_lz4(data: Buffer, max_size: int) -> bytearray:
+    header = lz4_frames.parse_header(data)
+    if header is not None:
+        capacity = _first_capacity(_LZ4, len(data), header.content_size, max_size)
+        found = lz4_frames.decompress_blocks(data, header, capacity)
+        if found is not None:
+            _note_expansion(_LZ4, len(data), len(found))
+            return found
+    return _grow_into(_LZ4, data, lz4_frames.content_size(data), max_size)
 
 
 def _decompress_zstd(data: Buffer, max_size: int) -> Buffer:
     if _zstandard is not None:
         found = _decompress_zstd_frame(data, max_size)
-        if found is not None:
+        if found:
             return found
-    return _grow_into(Codec.ZSTD, data, max_size)
+    return _grow_into(_ZSTD, data, _zstd_content_size(data), max_size)
 
 
-def _decompress_zstd_frame(data: Buffer, max_size: int) -> Buffer | None:
+def _decompress_zstd_frame(data: Buffer, max_size: int) -> bytes | None:
     """Decompresses one frame with `zstandard`; returns None if the general way must decide.
 
     The library ignores what follows the first frame, and allocates the declared size.
     """
-    capacity = _first_capacity(Codec.ZSTD, data, max_size)
-    declared = _zstd_content_size(data)
-    if (declared is not None and declared > capacity) or _zstd_frame_size(data) != len(data):
+    try:
+        declared = _zstandard.frame_content_size(data)
+        capacity = _first_capacity(_ZSTD, len(data), None if declared < 0 else declared, max_size)
+        if declared > capacity or _zstd_frame_size(data) != len(data):
+            return None
+        found = _decompress_with_context(data, capacity)
+    except _zstandard.ZstdError:  # corrupt, or more bytes than estimated
         return None
+    _note_expansion(_ZSTD, len(data), len(found))
+    return found
+
+
+def _decompress_with_context(data: Buffer, capacity: int) -> bytes:
     try:
         context = _zstd_contexts.pop()
     except IndexError:
         context = _zstandard.ZstdDecompressor()
     try:
         found: bytes = context.decompress(data, max_output_size=capacity)
-    except _zstandard.ZstdError:  # corrupt, or more bytes than estimated
-        return None
     finally:
         _zstd_contexts.append(context)
-    _note_expansion(Codec.ZSTD, data, len(found))
     return found
 
 
-def _grow_into(codec: Codec, data: Buffer, max_size: int) -> bytearray:
+def _zstd_frame_size(data: Buffer) -> int:
+    """Returns the size of the first zstd frame, by its block headers (RFC 8878, 3.1.1.2)."""
+    size = len(data)
+    pos: int = _zstandard.frame_header_size(data)
+    last = 0
+    while not last:
+        if pos + _ZSTD_BLOCK_START.size > size:
+            return 0
+        low, high = _ZSTD_BLOCK_START.unpack_from(data, pos)
+        last = low & 1
+        # A block of type 1 has one byte, which is repeated.
+        pos += 3 + (1 if low >> 1 & 3 == 1 else (high << 16 | low) >> 3)
+    return pos + (4 if data[4] & 0x04 else 0)
+
+
+def _grow_into(codec: Codec, data: Buffer, declared: int | None, max_size: int) -> bytearray:
     """Decompresses into a buffer that grows in steps from the estimated size up to the limit."""
-    declared = _content_size(codec, data)
     if declared is not None and declared > max_size:
         raise DecompressedTooLargeError(len(data), max_size)
     decompress_into: DecompressInto = (
-        cramjam.lz4.decompress_into if codec == Codec.LZ4 else cramjam.zstd.decompress_into
+        cramjam.lz4.decompress_into if codec == _LZ4 else cramjam.zstd.decompress_into
     )
-    capacity = _first_capacity(codec, data, max_size)
+    capacity = _first_capacity(codec, len(data), declared, max_size)
     while True:
-        out = bytearray(capacity)
+        out = new_buffer(capacity)
         try:
             size = decompress_into(data, out)
         except cramjam.DecompressionError as error:
@@ -292,37 +317,28 @@ def _grow_into(codec: Codec, data: Buffer, max_size: int) -> bytearray:
                 raise CorruptRecordError(str(error)) from None
             if capacity >= max_size:
                 raise DecompressedTooLargeError(len(data), max_size) from None
-            capacity = min(max_size, capacity * _GROWTH)
+            capacity = min(max_size, max(_MIN_GUESS, capacity * _GROWTH))
         else:
             del out[size:]
-            _note_expansion(codec, data, size)
+            _note_expansion(codec, len(data), size)
             return out
 
 
-def _first_capacity(codec: Codec, data: Buffer, max_size: int) -> int:
-    """Returns the declared size, or an estimate by the last batch of the codec."""
-    wanted = _content_size(codec, data)
+def _first_capacity(codec: Codec, compressed: int, declared: int | None, max_size: int) -> int:
+    """Returns the declared size, or an estimate by the last large batch of the codec."""
+    wanted = declared
     if wanted is None:
-        expansion = max(_GROWTH, _expansion.get(codec, 0) + 1)
-        wanted = max(_MIN_GUESS, expansion * len(data))
-    # The declared size is not trusted: it never allocates more than the estimate would.
-    return min(max_size, wanted, max(_MIN_GUESS, 256 * len(data)))
+        wanted = max(_MIN_GUESS, _expansion.get(codec, _GROWTH) * compressed)
+    elif wanted > _MIN_GUESS:
+        # The declared size is not trusted: it never allocates more than an estimate may.
+        wanted = min(wanted, max(_MIN_GUESS, _MAX_EXPANSION * compressed))
+    return wanted if wanted < max_size else max_size
 
 
-def _content_size(codec: Codec, data: Buffer) -> int | None:
-    return _lz4_content_size(data) if codec == Codec.LZ4 else _zstd_content_size(data)
-
-
-def _note_expansion(codec: Codec, data: Buffer, size: int) -> None:
-    _expansion[codec] = size // max(len(data), 1)
-
-
-def _lz4_content_size(data: Buffer) -> int | None:
-    """Returns the content size in an lz4 frame header, if present (FLG bit 3)."""
-    head = bytes(data[:14])
-    if head[:4] != _LZ4_MAGIC or len(head) < 14 or not head[4] & 0x08:
-        return None
-    return int.from_bytes(head[6:14], "little")
+def _note_expansion(codec: Codec, compressed: int, size: int) -> None:
+    # The least first size is enough for smaller batches, whatever their factor is.
+    if size > _MIN_GUESS:
+        _expansion[codec] = min(_MAX_EXPANSION, max(_GROWTH, size // compressed + 1))
 
 
 def _zstd_content_size(data: Buffer) -> int | None:
@@ -344,18 +360,9 @@ def _zstd_size_field(descriptor: int) -> tuple[int, int]:
     return 5 + (0 if single_segment else 1) + (0, 1, 2, 4)[descriptor & 0x03], width
 
 
-def _zstd_frame_size(data: Buffer) -> int:
-    """Returns the size of the first zstd frame, by its block headers (RFC 8878, 3.1.1.2)."""
-    if len(data) < 5 or data[:4] != _ZSTD_MAGIC:
-        return 0
-    descriptor = data[4]
-    pos = sum(_zstd_size_field(descriptor))
-    last = False
-    while not last:
-        if pos + 3 > len(data):
-            return 0
-        block = int.from_bytes(data[pos : pos + 3], "little")
-        last = bool(block & 1)
-        # A block of type 1 has one byte, which is repeated.
-        pos += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)
-    return pos + (4 if descriptor & 0x04 else 0)
+_DECOMPRESSORS: dict[Codec, Callable[[Buffer, int], Buffer]] = {
+    Codec.GZIP: _decompress_gzip,
+    Codec.SNAPPY: _decompress_snappy,
+    Codec.LZ4: _decompress_lz4,
+    Codec.ZSTD: _decompress_zstd,
+}

@@ -23,6 +23,7 @@ PACKAGE = "barnabas.records"
 HOT = (
     "_batch_header_hot",
     "_append_hot",
+    "_buffers_hot",
     "_columns_hot",
     "_batches_hot",
     "_record_hot",
@@ -30,11 +31,22 @@ HOT = (
     "_rows_hot",
     "_validation_hot",
 )
-USERS = ("arrow", "batch", "builder", "reader", "record", "rewrite", "validation")
+USERS = (
+    "arrow",
+    "batch",
+    "builder",
+    "compression",
+    "lz4_frames",
+    "reader",
+    "record",
+    "rewrite",
+    "validation",
+)
 NAMES = {
     "_append_hot": ("RecordAppender",),
     "_batch_header_hot": ("BatchHeader",),
     "_batches_hot": ("BatchPass",),
+    "_buffers_hot": ("new_buffer",),
     "_columns_hot": ("ArrowColumns",),
     "_record_hot": ("Record",),
     "_records_hot": ("RecordCursor",),

@@ -149,6 +149,52 @@ def test_a_zstd_frame_that_lies_about_its_size():
         decompress(Codec.ZSTD, bomb, MIB)
 
 
+def zstd_frame(declared, content, *, last=True):
+    """Returns a frame with a content size of 8 bytes and one uncompressed block."""
+    start = struct.pack("<I", len(content) << 3 | last)[:3]
+    return b"\x28\xb5\x2f\xfd\xe0" + struct.pack("<Q", declared) + start + content
+
+
+@pytest.mark.parametrize("declared", [0, 2, 2**20, 2**40, 2**62, 2**64 - 2])
+def test_a_short_zstd_frame_that_declares_a_wrong_size(declared):
+    assert bytes(decompress(Codec.ZSTD, zstd_frame(1, b"a"), 1)) == b"a"
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.ZSTD, zstd_frame(declared, b"a"), MIB)
+
+
+def test_a_short_zstd_frame_above_the_limit():
+    frame = zstandard.ZstdCompressor().compress(b"abc")
+    assert len(frame) < 18
+    assert bytes(decompress(Codec.ZSTD, frame, 3)) == b"abc"
+    with pytest.raises(DecompressedTooLargeError):
+        decompress(Codec.ZSTD, frame, 2)
+
+
+@pytest.mark.parametrize("rest", [b"\0", b"abcd", bytes(30)])
+@pytest.mark.parametrize("size", [0, 1, 3000])
+def test_bytes_behind_a_zstd_frame(size, rest):
+    for write in (
+        zstandard.ZstdCompressor().compress,
+        zstandard.ZstdCompressor(write_checksum=True, write_content_size=False).compress,
+    ):
+        frame = write(DATA[:size])
+        assert bytes(decompress(Codec.ZSTD, frame, size)) == DATA[:size]
+        assert bytes(decompress(Codec.ZSTD, frame * 2, 2 * size)) == DATA[:size] * 2
+        with pytest.raises(CorruptRecordError):
+            decompress(Codec.ZSTD, frame + rest, MIB)
+        with pytest.raises(CorruptRecordError):
+            decompress(Codec.ZSTD, frame[:-1], MIB)
+
+
+def test_an_lz4_frame_that_declares_no_content():
+    """The frame decoder takes a content size of 0 for an unknown one."""
+    head = b"\x04\x22\x4d\x18\x68\x40" + bytes(8) + b"\x05"
+    frame = head + bytes(compress(Codec.LZ4, DATA))[7:]
+    assert bytes(decompress(Codec.LZ4, frame, len(DATA))) == DATA
+    with pytest.raises(DecompressedTooLargeError):
+        decompress(Codec.LZ4, frame, len(DATA) - 1)
+
+
 @pytest.mark.parametrize("length", [-1, 0, 2**31 - 1, 100])
 def test_xerial_blocks_that_do_not_fit(length):
     with pytest.raises(CorruptRecordError):
@@ -157,6 +203,47 @@ def test_xerial_blocks_that_do_not_fit(length):
         decompress(Codec.SNAPPY, XERIAL_HEADER + b"\0\0", MIB)
     with pytest.raises(CorruptRecordError):
         decompress(Codec.SNAPPY, XERIAL_HEADER[:10], MIB)
+
+
+def xerial(*blocks):
+    return XERIAL_HEADER + b"".join(struct.pack(">i", len(block)) + block for block in blocks)
+
+
+def raw_snappy(data):
+    return bytes(cramjam.snappy.compress_raw(data))
+
+
+@pytest.mark.parametrize("sizes", [(), (5,), (0,), (5, 0, 7), (40_000, 1, 100_000)])
+def test_xerial_blocks_of_any_size(sizes, monkeypatch):
+    monkeypatch.setattr(compression, "new_buffer", lambda size: bytearray(b"\xaa" * size))
+    parts = [(DATA * 2)[:size] for size in sizes]
+    packed = xerial(*map(raw_snappy, parts))
+    assert decompress(Codec.SNAPPY, packed, sum(sizes)) == b"".join(parts)
+    if sum(sizes):
+        with pytest.raises(DecompressedTooLargeError) as caught:
+            decompress(Codec.SNAPPY, packed, sum(sizes) - 1)
+        assert caught.value.compressed_size == len(packed)
+
+
+@pytest.mark.parametrize("declared", [0, 1, 999, 1001, 3000])
+@pytest.mark.parametrize("position", [0, 1, 2, None], ids=["first", "middle", "last", "raw"])
+def test_a_snappy_block_that_declares_a_wrong_size(declared, position):
+    size = bytes([declared & 0x7F | 0x80, declared >> 7])
+    packed = raw_snappy(DATA[:1000])
+    assert packed[:2] == bytes([1000 & 0x7F | 0x80, 1000 >> 7])
+    wrong = size + packed[2:]
+    if position is not None:
+        blocks = [packed] * 3
+        blocks[position] = wrong
+        wrong = xerial(*blocks)
+    with pytest.raises(CorruptRecordError):
+        decompress(Codec.SNAPPY, wrong, MIB)
+
+
+def test_snappy_block_without_a_size():
+    for wrong in (b"", b"\xff" * 10, xerial(raw_snappy(DATA), b"\xff" * 10)):
+        with pytest.raises(CorruptRecordError):
+            decompress(Codec.SNAPPY, wrong, MIB)
 
 
 def test_the_extra_is_installed():
@@ -225,3 +312,14 @@ def test_the_first_size_is_estimated_by_the_last_batch(monkeypatch):
         assert len(decompress(Codec.ZSTD, packed)) == len(DATA) * 4
     assert len(capacities) > 2
     assert len(DATA) * 4 <= capacities[-1] < 1.2 * len(DATA) * 4 + len(packed)
+
+
+def test_small_batches_do_not_change_the_estimate(monkeypatch):
+    monkeypatch.setattr(compression, "_expansion", {})
+    zeros = bytes(10 * MIB)
+    for codec in (Codec.LZ4, Codec.ZSTD):
+        decompress(codec, compress(codec, zeros))
+        known = dict(compression._expansion)
+        decompress(codec, compress(codec, DATA[:1000]))
+        assert compression._expansion == known
+        assert 100 < known[codec] <= 256
