@@ -287,7 +287,7 @@ class TopicAppender:
             if index < 0 or index >= self._count:
                 return None
         stamp: cython.longlong
-        if timestamp_ms is None:  # a conditional expression would make a Python number
+        if timestamp_ms is None:  # noqa: SIM108 - an expression of both would be a Python number
             stamp = _now_ms()
         else:
             stamp = timestamp_ms
