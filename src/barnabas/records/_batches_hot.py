@@ -53,6 +53,8 @@ _NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 65536)
 # A large batch is checked and copied in steps of this size, so that the processor's cache still has
 # the bytes when they are copied.
 _STEP_BYTES = cython.declare(cython.Py_ssize_t, 24576)
+# The most that columns of compressed records grow at once; the system clears only used pages.
+_MAX_RESERVE = cython.declare(cython.Py_ssize_t, 33554432)
 # The columns grow once for this many bytes of small batches.
 _RUN_BYTES = cython.declare(cython.Py_ssize_t, 4194304)
 # Whether the processor computes checksums in C, so that no Python function is needed.
@@ -141,6 +143,7 @@ class BatchPass:
     _end: cython.Py_ssize_t
     _check_crcs: cython.bint
     _makes_runs: cython.bint
+    _reserved: cython.bint
     _unpack: Any
 
     def __init__(
@@ -157,6 +160,7 @@ class BatchPass:
         self._end = len(buf)
         self._check_crcs = check_crcs
         self._makes_runs = _NATIVE_CRC or not check_crcs
+        self._reserved = False
         self._unpack = unpack
         if cython.compiled and self._end:
             self._view = buf
@@ -179,7 +183,9 @@ class BatchPass:
             size: cython.Py_ssize_t = self._whole(self.pos)
             if self._makes_runs and size > 0 and self._data[self.pos + 22] & 7 == 0:
                 return
-            if not self._is_visible(size, transactional) or not self._add_batch(columns, size):
+            if not self._is_visible(size, transactional):
+                return
+            if not self._add_batch(columns, size, max_records):
                 return
             self._pass_by(size)
 
@@ -425,7 +431,9 @@ class BatchPass:
 
     @cython.cfunc
     @cython.exceptval(-1)
-    def _add_batch(self, columns: ArrowColumns, size: cython.Py_ssize_t) -> cython.int:
+    def _add_batch(
+        self, columns: ArrowColumns, size: cython.Py_ssize_t, max_records: cython.longlong
+    ) -> cython.int:
         """Returns 1 if the batch of `size` bytes at `pos` was added, 0 if `reader` must decode
         it.
         """
@@ -445,7 +453,7 @@ class BatchPass:
         if plain.shape[0] == 0:
             return 0
         data: cython.p_uchar = cython.cast(cython.p_uchar, cython.address(plain[0]))
-        if self._add_section(columns, data, plain.shape[0]):
+        if self._add_section(columns, data, plain.shape[0], size, max_records):
             return 1
         self.section = section
         return 0
@@ -453,12 +461,26 @@ class BatchPass:
     @cython.cfunc
     @cython.exceptval(-1)
     def _add_section(
-        self, columns: ArrowColumns, data: cython.p_uchar, size: cython.Py_ssize_t
+        self,
+        columns: ArrowColumns,
+        data: cython.p_uchar,
+        size: cython.Py_ssize_t,
+        packed: cython.Py_ssize_t,
+        max_records: cython.longlong,
     ) -> cython.int:
-        """Adds the decompressed records of the batch at `pos`, whose checksum is correct."""
+        """Adds the decompressed records of the batch at `pos`, which has `packed` bytes and a
+        correct checksum.
+        """
         rows: cython.int = _i32(self._data, self.pos + 57)
         if rows <= 0 or rows > size // _MIN_RECORD:
             return 0
+        if not self._reserved:
+            self._reserved = True
+            # The following batches are probably like this one: columns that grow are copied.
+            expected: cython.longlong = rows * ((self._end - self.pos) // packed + 1)
+            expected = min(expected, max_records - columns._count + rows)
+            expected = min(expected, _MAX_RESERVE // (size // rows + 1))
+            columns._room(expected, expected * (size // rows + 1))
         columns._room(rows, size)
         if size > _NOGIL_BYTES:
             with cython.nogil:
