@@ -24,6 +24,11 @@ from barnabas.model.errors import CorruptRecordError
 
 if cython.compiled:
     from cython.cimports.barnabas.records._batch_header_hot import BatchHeader, header_at
+    from cython.cimports.barnabas.records._crc32c import (
+        crc32c_of,
+        crc32c_prepare,
+        crc32c_supported,
+    )
     from cython.cimports.barnabas.records._records_hot import check_records
     from cython.cimports.cpython.buffer import (
         Py_buffer,
@@ -47,6 +52,11 @@ _LOG_OVERHEAD = cython.declare(cython.Py_ssize_t, 12)
 _ATTRIBUTES_AT = cython.declare(cython.Py_ssize_t, 21)
 _MAGIC = cython.declare(cython.int, 2)
 _TRANSACTIONAL = cython.declare(cython.int, 0x10)
+# Whether the processor computes checksums in C: cheaper for small batches than a Python function.
+_NATIVE_CRC = cython.declare(cython.bint, False)
+if cython.compiled and crc32c_supported():
+    crc32c_prepare()
+    _NATIVE_CRC = True
 
 
 def accept_plain(buf: memoryview, rules: BatchRules, now_ms: cython.longlong) -> BatchHeader | None:
@@ -99,6 +109,8 @@ def _accepted(
 def _crc(data: cython.p_uchar, size: cython.Py_ssize_t, buf: memoryview) -> cython.longlong:
     """Returns the checksum of the bytes that it covers."""
     covered: memoryview
+    if cython.compiled and _NATIVE_CRC:
+        return crc32c_of(data + _ATTRIBUTES_AT, size - _ATTRIBUTES_AT, 0)
     if cython.compiled:
         # Takes a third of the instructions of `buf[_ATTRIBUTES_AT:]`.
         start: cython.p_char = cython.cast(cython.p_char, data) + _ATTRIBUTES_AT
