@@ -520,7 +520,7 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
 
     @cython.ccall
     def _complete(self, arguments: object) -> object:
-        fields: tuple = arguments
+        fields: tuple = arguments  # type: ignore[assignment]
         topic, value, key, headers, partition, timestamp, on_delivery = fields
         state: SendState | None = self._state
         if timestamp is not None or state is None or not state.direct:
@@ -543,7 +543,7 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
     @cython.ccall
     def _continue(self, arguments: object) -> object:
         producer: Any = self
-        fields: tuple = arguments
+        fields: tuple = arguments  # type: ignore[assignment]
         return producer._send(*fields)
 
     def _describe(self, arguments: Any) -> str:
