@@ -390,3 +390,34 @@ def test_an_asyncio_consumer_leaves_its_group_at_exit(broker, topic_name, ending
         assert not admin.describe_group(group).members
         found = admin.list_group_offsets([group])[group]
     assert [position.offset for position in found.values()] == committed
+
+
+def committed_by(broker, group):
+    with Admin(bootstrap_servers=broker.bootstrap_servers) as admin:
+        found = admin.list_group_offsets([group])[group]
+    return [position.offset for position in found.values()]
+
+
+def test_a_worker_of_multiprocessing_that_fails_commits_no_records_in_progress(broker, topic_name):
+    run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
+    work = textwrap.indent(textwrap.dedent(CONSUME), "    ")
+    program = (
+        f"import multiprocessing\ndef work():\n{work}\n    raise ValueError('a mistake')\n"
+        "worker = multiprocessing.get_context('fork').Process(target=work)\n"
+        "worker.start()\nworker.join()\n"
+    )
+    done = run(program, broker.bootstrap_servers, topic_name, topic_name)
+    assert "a mistake" in done.stderr
+    assert committed_by(broker, topic_name) == [0]
+
+
+def test_an_error_after_sigterm_commits_no_records_in_progress(broker, topic_name):
+    run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
+    work = textwrap.indent(textwrap.dedent(CONSUME), "    ")
+    program = (
+        f"import barnabas, os, signal\nwith barnabas.graceful():\n{work}\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n    raise ValueError('a mistake')\n"
+    )
+    done = run(program, broker.bootstrap_servers, topic_name, topic_name)
+    assert "a mistake" in done.stderr
+    assert committed_by(broker, topic_name) == [0]
