@@ -14,8 +14,10 @@ from barnabas.clients.connector import (
     MessageStreamsExistError,
     OffsetMigration,
 )
+from barnabas.clients.core.exit_hooks import closed
 from barnabas.model.errors import BrokerError, LocalError
 from barnabas.model.ids import TopicPartition
+from barnabas.zk.tree import NoNodeError
 
 pytestmark = pytest.mark.integration
 
@@ -309,3 +311,138 @@ def migration(world, group):
 
     config = {"zookeeper.connect": "embedded", "group.id": group}
     return OffsetMigration(config, open_tree=open_tree, loop_thread=world.loop)
+
+
+class MistakeError(Exception):
+    """An error of the application."""
+
+
+RARE_COMMITS = {"auto.commit.interval.ms": 3_600_000}
+
+
+def read_until(connector, topic, offset):
+    """Reads until the record with this offset of one of the partitions is in progress."""
+    [stream] = connector.create_message_streams({topic: 1})[topic]
+    return next(record for record in stream if record.offset == offset)
+
+
+def committed_offset(world, topic):
+    """Returns the committed offset of partition 3, or None."""
+    try:
+        return world.offset(topic, 3)
+    except NoNodeError:
+        return None
+
+
+def fail(connector, error=MistakeError):
+    """Ends the `with` block of a connector by an error of the application."""
+    with pytest.raises(error), connector:
+        raise error
+
+
+@pytest.mark.parametrize(
+    ("error", "committed"), [(MistakeError, 2), (KeyboardInterrupt, 2), (SystemExit, 3)]
+)
+def test_the_record_in_progress_is_not_committed_after_an_error(
+    broker, world, topic, error, committed
+):
+    """The records before it are; after sys.exit() it is as well."""
+    broker.produce(topic, *"abcde", partition=3)
+    connector = world.connector("C1", **RARE_COMMITS)
+    read_until(connector, topic, 2)
+    fail(connector, error)
+    assert world.offset(topic, 3) == committed
+    with world.connector("C2") as connector:
+        [stream] = connector.create_message_streams({topic: 1})[topic]
+        assert next(stream).offset == committed
+
+
+def test_each_stream_has_its_own_record_in_progress(broker, world, topic):
+    """A stream that waits for its next record has processed all of them."""
+    broker.produce(topic, *"abcde", partition=0)
+    broker.produce(topic, *"abcde", partition=4)
+    connector = world.connector("C1", **RARE_COMMITS)
+    first, second = connector.create_message_streams({topic: 2})[topic]
+    assert len(drain(first)) == 5
+    assert [next(second).offset for _ in range(4)] == [0, 1, 2, 3]
+    fail(connector)
+    assert (world.offset(topic, 0), world.offset(topic, 4)) == (5, 3)
+
+
+def test_an_offset_that_the_application_commits_includes_the_record(broker, world, topic):
+    broker.produce(topic, *"abcde", partition=3)
+    connector = world.connector("C1", **RARE_COMMITS)
+    read_until(connector, topic, 2)
+    connector.commit_offsets()
+    fail(connector)
+    assert world.offset(topic, 3) == 3
+
+
+def test_an_offset_that_the_application_commits_covers_no_later_record(broker, world, topic):
+    broker.produce(topic, *"abcde", partition=3)
+    connector = world.connector("C1", **RARE_COMMITS)
+    [stream] = connector.create_message_streams({topic: 1})[topic]
+    next(stream)
+    connector.commit_offsets()
+    assert [next(stream).offset for _ in range(3)] == [1, 2, 3]
+    fail(connector)
+    assert world.offset(topic, 3) == 3
+
+
+def test_an_automatic_commit_of_the_record_in_progress_is_taken_back(broker, world, topic):
+    broker.produce(topic, *"abcde", partition=3)
+    connector = world.connector("C1", **{"auto.commit.interval.ms": 50})
+    read_until(connector, topic, 2)
+    wait_until(lambda: committed_offset(world, topic) == 3)
+    fail(connector)
+    assert world.offset(topic, 3) == 2
+
+
+def test_a_record_that_a_decoder_refuses_is_read_again(broker, world, topic):
+    broker.produce(topic, *"1x", partition=3)
+    connector = world.connector("C1", **RARE_COMMITS)
+    [stream] = connector.create_message_streams({topic: 1}, value_decoder=int)[topic]
+    assert next(stream).value == 1
+    with pytest.raises(ValueError, match="x"), connector:
+        next(stream)
+    assert world.offset(topic, 3) == 1
+
+
+def test_a_record_in_progress_during_a_rebalance_is_read_again(broker, world, topic):
+    """Partition 0 stays with the member that fails; the other one takes partition 4 over."""
+    broker.produce(topic, *"abcde", partition=0)
+    connector = world.connector("C1", **RARE_COMMITS)
+    read_until(connector, topic, 2)
+    world.connector("C2", **RARE_COMMITS).create_message_streams({topic: 1})
+    wait_until(lambda: len(set(world.owners(topic).values())) == 2)
+    assert world.offset(topic, 0) == 3
+    fail(connector)
+    assert world.offset(topic, 0) == 2
+
+
+def test_a_partition_that_another_member_took_over_is_not_committed(broker, world, topic):
+    broker.produce(topic, *"abcde", partition=4)
+    connector = world.connector("C1", **RARE_COMMITS)
+    read_until(connector, topic, 2)
+    world.connector("C2", **RARE_COMMITS).create_message_streams({topic: 1})
+    wait_until(lambda: world.owners(topic).get(4) == "g_C2-0")
+    fail(connector)
+    assert world.offset(topic, 4) == 3
+
+
+def test_nothing_is_committed_after_an_error_without_automatic_commits(broker, world, topic):
+    broker.produce(topic, *"abcde", partition=3)
+    connector = world.connector("C1", **{"auto.commit.enable": False})
+    read_until(connector, topic, 2)
+    fail(connector)
+    assert committed_offset(world, topic) is None
+
+
+@pytest.mark.parametrize(("failed", "offset"), [(True, 2), (False, 3)])
+def test_a_connector_that_is_never_shut_down_commits_at_exit(broker, world, topic, failed, offset):
+    broker.produce(topic, *"abcde", partition=3)
+    connector = world.connector("C1", **RARE_COMMITS)
+    read_until(connector, topic, 2)
+    closed(connector)  # The exit of the test run has nothing to do.
+    connector.start_exit(10.0, failed)()
+    assert world.offset(topic, 3) == offset

@@ -147,7 +147,15 @@ for _ in range(5):
 
 
 @pytest.mark.parametrize(
-    ("ending", "committed"), [("", 5), ("sys.exit(3)", 5), ("raise ValueError('a mistake')", None)]
+    ("ending", "committed"),
+    [
+        ("", 5),
+        ("sys.exit(3)", 5),
+        # The record in progress is read again.
+        ("raise ValueError('a mistake')", 4),
+        ("with connector: raise ValueError('a mistake')", 4),
+        ("with connector: raise KeyboardInterrupt", 4),
+    ],
 )
 def test_a_connector_that_is_never_shut_down_leaves_at_exit(
     broker, loop, zookeeper, topic_name, ending, committed
@@ -164,7 +172,7 @@ def test_a_connector_that_is_never_shut_down_leaves_at_exit(
         timeout=60,
         check=False,
     )
-    assert ("Traceback" in done.stderr) == (committed is None), done.stderr
+    assert ("Traceback" in done.stderr) == ("raise" in ending), done.stderr
 
     async def left():
         tree = await connect(chroot)

@@ -301,10 +301,15 @@ CONSUME = """
 
 @pytest.mark.parametrize(
     ("ending", "committed"),
-    [("", [10]), ("sys.exit(3)", [10]), ("raise ValueError('a mistake')", [])],
+    [
+        ("", [10]),
+        ("sys.exit(3)", [10]),
+        ("raise ValueError('a mistake')", [0]),
+        ("consumer.wakeup(); consumer.poll(1.0)", [10]),
+    ],
 )
 def test_a_consumer_leaves_its_group_at_exit(broker, topic_name, ending, committed):
-    """After an uncaught exception it commits nothing: the record at fault is read again."""
+    """After an uncaught exception the records of the last poll() are read again."""
     run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
     group = f"group-of-{topic_name}"
     program = textwrap.dedent(CONSUME) + ending + "\n"
@@ -328,11 +333,12 @@ AIO_CONSUME = """
             await consumer.poll(60)
 
     async def main():
-        global consumer
+        global consumer, has_read
         config = {"bootstrap.servers": sys.argv[1], "group.id": sys.argv[3]}
         consumer = Consumer({**config, "auto.offset.reset": "earliest"})
         await consumer.subscribe([sys.argv[2]])
         await read()
+        has_read = True
         ENDING
 """
 RUN = "asyncio.run(main())"
@@ -343,6 +349,16 @@ import threading
 threading.Thread(target=loop.run_forever, daemon=True).start()
 asyncio.run_coroutine_threadsafe(main(), loop).result(30)
 """
+WHILE_PROCESSING = """
+loop = asyncio.new_event_loop()
+import threading, time
+threading.Thread(target=loop.run_forever, daemon=True).start()
+asyncio.run_coroutine_threadsafe(main(), loop)
+while not globals().get("has_read"):
+    time.sleep(0.01)
+time.sleep(0.2)
+raise ValueError("a mistake")
+"""
 
 
 @pytest.mark.parametrize(
@@ -352,14 +368,18 @@ asyncio.run_coroutine_threadsafe(main(), loop).result(30)
         ("pass", IN_LOOP, [10]),
         ("pass", IN_DAEMON_THREAD, [10]),
         ("sys.exit(3)", RUN, [10]),
-        ("raise ValueError('a mistake')", RUN, []),
-        ("raise ValueError('a mistake')", IN_LOOP, []),
+        ("raise ValueError('a mistake')", RUN, [0]),
+        ("raise ValueError('a mistake')", IN_LOOP, [0]),
+        ("consumer.wakeup(); await consumer.poll(1.0)", RUN, [10]),
+        ("await asyncio.sleep(60)", WHILE_PROCESSING, [0]),
+        ("await consumer.poll(60)", WHILE_PROCESSING, [10]),
         ("task = asyncio.create_task(work()); await asyncio.sleep(0.1)", RUN, [10]),
-        ("asyncio.current_task().cancel(); await asyncio.sleep(60)", RUN, []),
+        ("asyncio.current_task().cancel(); await asyncio.sleep(60)", RUN, [0]),
+        ("asyncio.current_task().cancel(); await consumer.poll(60)", RUN, [10]),
     ],
 )
 def test_an_asyncio_consumer_leaves_its_group_at_exit(broker, topic_name, ending, start, committed):
-    """A task that fails while it processes a record commits nothing: the record is read again."""
+    """The records that a task processes when it fails or the program ends are read again."""
     run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
     group = f"group-of-{topic_name}"
     program = textwrap.dedent(AIO_CONSUME).replace("ENDING", ending) + start + "\n"
@@ -370,3 +390,34 @@ def test_an_asyncio_consumer_leaves_its_group_at_exit(broker, topic_name, ending
         assert not admin.describe_group(group).members
         found = admin.list_group_offsets([group])[group]
     assert [position.offset for position in found.values()] == committed
+
+
+def committed_by(broker, group):
+    with Admin(bootstrap_servers=broker.bootstrap_servers) as admin:
+        found = admin.list_group_offsets([group])[group]
+    return [position.offset for position in found.values()]
+
+
+def test_a_worker_of_multiprocessing_that_fails_commits_no_records_in_progress(broker, topic_name):
+    run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
+    work = textwrap.indent(textwrap.dedent(CONSUME), "    ")
+    program = (
+        f"import multiprocessing\ndef work():\n{work}\n    raise ValueError('a mistake')\n"
+        "worker = multiprocessing.get_context('fork').Process(target=work)\n"
+        "worker.start()\nworker.join()\n"
+    )
+    done = run(program, broker.bootstrap_servers, topic_name, topic_name)
+    assert "a mistake" in done.stderr
+    assert committed_by(broker, topic_name) == [0]
+
+
+def test_an_error_after_sigterm_commits_no_records_in_progress(broker, topic_name):
+    run(SEND, broker.bootstrap_servers, topic_name, "10", "5")
+    work = textwrap.indent(textwrap.dedent(CONSUME), "    ")
+    program = (
+        f"import barnabas, os, signal\nwith barnabas.graceful():\n{work}\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n    raise ValueError('a mistake')\n"
+    )
+    done = run(program, broker.bootstrap_servers, topic_name, topic_name)
+    assert "a mistake" in done.stderr
+    assert committed_by(broker, topic_name) == [0]

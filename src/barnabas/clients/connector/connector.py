@@ -94,7 +94,10 @@ class ConsumerConnector:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.shutdown()
+        if error is None or isinstance(error, SystemExit):
+            self.shutdown()
+        else:
+            self._shut_down(processed_only=True)
 
     @property
     def consumer_id(self) -> str:
@@ -178,23 +181,16 @@ class ConsumerConnector:
     def shutdown(self) -> None:
         """Commits if commits are automatic, leaves the group and ends the streams.
 
-        A connector that is never shut down does the same when the program ends; after an uncaught
-        exception it leaves without a commit, so that the records being processed are read again.
+        A connector that is never shut down does the same when the program ends. After an uncaught
+        exception, and after an exception that leaves the `with` block, the record that each stream
+        returned last is not committed, so that it is read again.
         """
-        if self._closed:
-            return
-        self._closed = True
-        closed(self)
-        not_interruptible(self)
-        try:
-            self._loop.call(self._core.shutdown())
-        finally:
-            self._close_loop()
+        self._shut_down()
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
         """Leaves the group at the end of a program that did not call `shutdown()`."""
         self._closed = True
-        leaving = self._loop.submit(self._core.shutdown(commit=not failed))
+        leaving = self._loop.submit(self._core.shutdown(processed_only=failed))
 
         def wait() -> None:
             leaving.result(timeout_s)
@@ -206,6 +202,17 @@ class ConsumerConnector:
         self.shutdown()
 
     # -- internal ------------------------------------------------------------------------------
+
+    def _shut_down(self, *, processed_only: bool = False) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        closed(self)
+        not_interruptible(self)
+        try:
+            self._loop.call(self._core.shutdown(processed_only=processed_only))
+        finally:
+            self._close_loop()
 
     async def _open(self, open_tree: TreeSource, clock: Clock) -> ConnectorCore:
         tree = await open_tree(self._settings)

@@ -7,6 +7,7 @@ rebalance. After a lost session the consumer is registered again first.
 import asyncio
 import contextlib
 import logging
+from collections.abc import Collection, Iterable
 
 from barnabas.clients.connector.fetcher import FetcherManager
 from barnabas.clients.connector.offset_storage import (
@@ -24,10 +25,11 @@ from barnabas.clients.connector.rebalancer import (
 )
 from barnabas.clients.connector.registry import ClusterClient, GroupRegistry
 from barnabas.clients.connector.settings import ConnectorSettings, consumer_id_string
-from barnabas.clients.connector.stream import StreamSet
+from barnabas.clients.connector.stream import PartitionTopicInfo, StreamSet
 from barnabas.clients.connector.topic_count import TopicCount
 from barnabas.model.errors import BarnabasError
 from barnabas.model.ids import TopicPartition
+from barnabas.records.record import Record
 from barnabas.runtime.clock import Clock
 from barnabas.zk.tree import ConnectionLossError, MetadataTree, SessionLostError, SessionState
 
@@ -155,6 +157,8 @@ class ConnectorCore:
         self._streams: StreamSet | None = None
         self._watcher: Watcher | None = None
         self._auto_commit: asyncio.Task[None] | None = None
+        self._confirmed: dict[TopicPartition, int] = {}
+        """The offsets that the application has committed."""
 
     @property
     def consumer_id(self) -> str:
@@ -188,20 +192,28 @@ class ConnectorCore:
             self.rebalancer.listener = listener
 
     async def commit(self, offsets: Offsets | None, retry: bool) -> None:
-        """Commits these offsets, by default all consumed ones."""
-        if offsets is not None:
+        """Commits offsets for the application, by default all consumed ones.
+
+        The records before them count as processed.
+        """
+        if offsets is None:
+            self._confirmed.update(
+                (info.topic_partition, info.consumed_offset) for info in self._owned_infos()
+            )
+            await self._commit_consumed(retry)
+        else:
+            self._confirmed.update(
+                (partition, given.offset) for partition, given in offsets.items()
+            )
             await self._committer.commit(offsets, retry)
-        elif self.rebalancer is not None:
-            rebalancer = self.rebalancer
-            await self._committer.commit_consumed(lambda: rebalancer.topic_registry.values(), retry)
 
     def wake_fetchers(self) -> None:
         self.fetchers.wake()
 
-    async def shutdown(self, *, commit: bool = True) -> None:
-        """Ends the streams and leaves the group.
+    async def shutdown(self, *, processed_only: bool = False) -> None:
+        """Ends the streams and leaves the group; commits first if commits are automatic.
 
-        Commits first if `commit` is set and commits are automatic.
+        With `processed_only`, the records in progress are not committed: they must be read again.
         """
         if self._auto_commit is not None:
             self._auto_commit.cancel()
@@ -214,8 +226,9 @@ class ConnectorCore:
             # offsets are stored.
             await self.rebalancer.stop_reading()
             self._streams.close()
-            if commit:
-                await self._commit_last()
+            if processed_only:
+                self._exclude(self._streams.in_progress())
+            await self._commit_last()
         await self._cluster.close()
         await self._tree.close()
 
@@ -229,11 +242,27 @@ class ConnectorCore:
         kafka = KafkaOffsets(self._cluster.get, settings.group, settings.offsets.timeout_s)
         return DualOffsets(kafka, zookeeper) if settings.offsets.dual_commit else kafka
 
+    def _owned_infos(self) -> Collection[PartitionTopicInfo]:
+        """Returns the owned partitions."""
+        return () if self.rebalancer is None else self.rebalancer.topic_registry.values()
+
+    async def _commit_consumed(self, retry: bool) -> None:
+        await self._committer.commit_consumed(self._owned_infos, retry)
+
+    def _exclude(self, records: Iterable[Record]) -> None:
+        """Moves consumed offsets back to these records, unless the application committed them."""
+        owned = {} if self.rebalancer is None else self.rebalancer.topic_registry
+        for record in records:
+            topic_partition = TopicPartition(record.topic, record.partition)
+            info = owned.get(topic_partition)
+            if info is not None and self._confirmed.get(topic_partition) != record.offset + 1:
+                info.consumed_offset = min(info.consumed_offset, record.offset)
+
     async def _commit_last(self) -> None:
         if not self._settings.offsets.auto_commit or self._tree.state is not SessionState.CONNECTED:
             return
         try:
-            await self.commit(None, retry=True)
+            await self._commit_consumed(retry=True)
         except BarnabasError as error:
             _log.error("%s: the last commit failed: %s", self.consumer_id, error)
 
@@ -241,6 +270,6 @@ class ConnectorCore:
         while True:
             await asyncio.sleep(self._settings.offsets.auto_commit_interval_s)
             try:
-                await self.commit(None, retry=False)
+                await self._commit_consumed(retry=False)
             except BarnabasError as error:
                 _log.warning("%s: auto commit failed: %s", self.consumer_id, error)

@@ -4,6 +4,9 @@ The loop puts chunks into the queue of a stream; the application's thread takes 
 Fetchers skip partitions whose queue is full, so a slow stream does not block the others. A record
 counts as consumed when it is returned. Returning and clearing exclude each other, so the offset
 that a rebalance commits is exact: no record below it is returned later, none above it was returned.
+
+The record that a stream returned last is in progress until the application asks for the next one.
+After an error the last commit does not include it.
 """
 
 import threading
@@ -138,8 +141,8 @@ class MessageStream:
     """Iterator of records for one thread at a time; ends when the connector shuts down.
 
     With consumer.timeout.ms a wait that takes longer raises ConsumerTimeoutError; the next call
-    continues at the same record. An exception of a decoder is raised as it is; its record is
-    consumed.
+    continues at the same record. An exception of a decoder is raised as it is; the next call
+    continues after its record.
     """
 
     def __init__(
@@ -158,6 +161,8 @@ class MessageStream:
         self._decoder: FetchDecoder | None = None
         self._records: list[Record] = []
         self._next = 0
+        self._cleared: Record | None = None
+        """The record in progress when its chunk was dropped."""
 
     def __iter__(self) -> Iterator[Record]:
         return self
@@ -175,7 +180,13 @@ class MessageStream:
     def clear(self) -> None:
         """Drops the chunk that is being read; its other records are not returned."""
         with self._lock:
+            self._cleared = self._in_progress()
             self._drop()
+
+    def in_progress(self) -> Record | None:
+        """Returns the last record, unless the application has asked for the next one."""
+        with self._lock:
+            return self._in_progress()
 
     # -- internal ------------------------------------------------------------------------------
 
@@ -189,10 +200,15 @@ class MessageStream:
         self._chunk.info.consumed_offset = record.offset + 1
         return record
 
+    def _in_progress(self) -> Record | None:
+        return self._records[self._next - 1] if self._next else self._cleared
+
     def _decode_more(self) -> bool:
+        self._cleared = None
         if self._decoder is None or self._chunk is None:
             return False
-        self._records, self._next = self._decoder.take(_RECORDS_AT_A_TIME), 0
+        self._records, self._next = [], 0  # A corrupt batch raises in the next line.
+        self._records = self._decoder.take(_RECORDS_AT_A_TIME)
         if not self._records:
             # Skips markers, aborted transactions and gaps that compaction left.
             self._chunk.info.consumed_offset = self._decoder.next_offset
@@ -259,6 +275,11 @@ class StreamSet:
         for stream in self.all:
             stream.queue.clear()
             stream.clear()
+
+    def in_progress(self) -> list[Record]:
+        """Returns the record that each stream returned last and that may not be processed yet."""
+        found = (stream.in_progress() for stream in self.all)
+        return [record for record in found if record is not None]
 
     def fail(self, error: BarnabasError) -> None:
         for stream in self.all:

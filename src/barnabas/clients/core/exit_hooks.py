@@ -92,7 +92,7 @@ def park_daemon_thread() -> None:
 def close_open_clients() -> None:
     """Begins to close all clients, then waits: an unreachable cluster delays no other client."""
     deadline_s = monotonic() + EXIT_SECONDS
-    failed = getattr(sys, "last_value", None) is not None
+    failed = _program_failed()
     waits: list[Callable[[], None]] = []
     # Not `for client in _open`: other threads may register and close clients meanwhile.
     while _open:
@@ -106,6 +106,16 @@ def close_open_clients() -> None:
             wait()
         except (BarnabasError, TimeoutError) as error:
             report(f"a client could not be closed at exit: {error}")
+
+
+def _program_failed() -> bool:
+    """Returns whether an error ends the program: reported already, or still being raised.
+
+    It is still being raised at the end of `graceful()` and of a worker of multiprocessing.
+    """
+    error = sys.exc_info()[1]
+    raised = error is not None and not isinstance(error, SystemExit)
+    return raised or getattr(sys, "last_value", None) is not None
 
 
 def _register_in_worker() -> None:

@@ -57,20 +57,18 @@ class OneTask:
     A class, because `contextlib.contextmanager` takes a tenth of the time of a poll().
     """
 
-    __slots__ = ("_cancelled_in_poll", "_on_end", "_polling", "_task")
+    __slots__ = ("_on_end", "_polling", "_task")
 
     def __init__(self, on_end: Callable[[], None]) -> None:
         self._on_end = on_end
         self._polling = False
         self._task = asyncio.current_task()
-        self._cancelled_in_poll = False
 
     def __enter__(self) -> None:
         if self._polling:
             raise ConcurrentUseError("another task polls this consumer: one at a time")
         self._polling = True
         self._task = asyncio.current_task()
-        self._cancelled_in_poll = False
 
     def __exit__(
         self,
@@ -78,21 +76,21 @@ class OneTask:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._cancelled_in_poll = isinstance(error, asyncio.CancelledError)
         self._polling = False
         self._on_end()
 
-    def failed(self) -> bool:
-        """Returns whether the task that polled last ended while it processed records.
+    def may_be_processing(self) -> bool:
+        """Returns whether the task that polled last still runs, was cancelled or failed."""
+        task = self._task
+        return task is not None and (not task.done() or self.failed())
 
-        Those records must be read again, so nothing is committed. A task that was cancelled inside
-        poll() has processed all records that poll() returned before.
-        """
+    def failed(self) -> bool:
+        """Returns whether the task that polled last was cancelled or ended with an error."""
         task = self._task
         if task is None or not task.done():
             return False
         if task.cancelled():
-            return not self._cancelled_in_poll
+            return True
         error = task.exception()
         return error is not None and not isinstance(error, SystemExit)
 
@@ -178,14 +176,14 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
             OffsetError: a partition has no valid position and `auto.offset.reset` is `none`.
             DeserializationError: a deserializer raised; `seek()` past its offset to continue.
         """
-        self._processing = False
+        self._core.all_processed()
         await asyncio.sleep(0)  # lets fetches and heartbeats run, even if records are buffered
         limit = self._settings.max_poll_records
         return await self._poll(timeout, lambda: self._core.take_records(limit)) or {}
 
     async def poll_arrow(self, timeout: float = 0.0) -> "pyarrow.RecordBatch":  # noqa: ASYNC109
         """Returns prefetched records as one Arrow batch, without creating an object per record."""
-        self._processing = False
+        self._core.all_processed()
         await asyncio.sleep(0)
         batch = await self._poll(timeout, self._core.take_arrow)
         if batch is None:
@@ -248,14 +246,14 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
             CommitFailedError: the group has rebalanced without this member.
         """
         self._check_open()
-        await self._core.commit(self._offsets(offsets), self._limit(timeout))
+        await self._core.commit(self._confirmed(offsets), self._limit(timeout))
 
     def commit_async(
         self, offsets: Offsets | None = None, callback: OnCommit | None = None
     ) -> None:
         """Commits without waiting; the loop calls `callback(offsets, error)` at the end."""
         self._check_open()
-        self._core.commits.begin(self._offsets(offsets), callback)
+        self._core.commits.begin(self._confirmed(offsets), callback)
 
     async def committed(
         self,
@@ -349,9 +347,9 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         """Commits if commits are automatic, leaves the group and closes connections. Idempotent.
 
         A consumer that is never closed does the same when `asyncio.run` shuts its loop down, or
-        at exit; without the commit if the task that used it failed.
+        at exit; the records in progress are not committed if the task that used it failed.
         """
-        await self._close(timeout, commit=True)
+        await self._close(timeout)
 
     async def __aexit__(
         self,
@@ -359,26 +357,26 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._commits_after(error):
-            await self.close()
+        if self._failed_in_progress(error):
+            await self._close(CLOSE_SECONDS, processed_only=True)
         else:
-            await self._close(CLOSE_SECONDS, commit=False)
+            await self.close()
 
     # -- private ------------------------------------------------------------------------------
 
-    async def _close(self, timeout_s: float, *, commit: bool) -> None:
+    async def _close(self, timeout_s: float, *, processed_only: bool = False) -> None:
         if self._closed:
             return
         check_timeout(timeout_s)
         try:
-            await self._finish(timeout_s, commit=commit)
+            await self._finish(timeout_s, processed_only=processed_only)
         finally:
             await self._exit.closed()
 
     async def _next_block(self) -> bool:
         """Loads a block of records for the iteration; returns False if the consumer is closed."""
         while not self._closed:
-            self._processing = False
+            self._core.all_processed()
             await asyncio.sleep(0)
             if await self._poll(ITERATION_SECONDS, self._core.load_block):
                 return True
@@ -389,9 +387,7 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         deadline_s = deadline_of(self._loop.time(), timeout_s)
         with self._one_task:
             self._core.begin_poll()
-            found = await self._until(deadline_s, take)
-            self._processing = found is not None
-            return found
+            return await self._until(deadline_s, take)
 
     async def _until_assigned(self, limit_s: float) -> set[TopicPartition]:
         loop = asyncio.get_running_loop()
@@ -454,12 +450,14 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
         finally:
             self._core.apply_step(step)
 
-    async def _finish(self, timeout_s: float, *, commit: bool, revoke: bool = True) -> None:
-        """Commits if `commit` is set, revokes all partitions, then leaves the group."""
+    async def _finish(self, timeout_s: float, *, processed_only: bool, revoke: bool = True) -> None:
+        """Commits, revokes all partitions if `revoke` is set, then leaves the group."""
         self._core.end_block()
         try:
+            step = self._core.leaving_step()
+            await self._commit_last(step, timeout_s, processed_only=processed_only)
             if revoke:
-                await self._commit_and_revoke(timeout_s, commit=commit)
+                await self._revoke_all(step)
         finally:
             self._closed = True
             not_interruptible(self)
@@ -467,16 +465,18 @@ class Consumer(ConsumerBase, AsyncClosesOnExit, Generic[K, V]):
 
     async def _finish_at_exit(self, timeout_s: float) -> None:
         if not self._closed:
-            succeeded = not self._one_task.failed()
-            await self._finish(timeout_s, commit=succeeded, revoke=succeeded)
+            in_progress = self._core.subscription.has_records_in_progress
+            failed = in_progress and self._one_task.failed()
+            processing = self._one_task.may_be_processing()
+            await self._finish(timeout_s, processed_only=processing, revoke=not failed)
 
-    async def _commit_and_revoke(self, timeout_s: float, *, commit: bool) -> None:
-        """Commits if commits are automatic, then revokes all partitions."""
-        step = self._core.leaving_step()
-        offsets = self._core.commit_before(step) if commit else None
+    async def _commit_last(
+        self, step: AssignmentStep, timeout_s: float, *, processed_only: bool
+    ) -> None:
+        """Commits if commits are automatic."""
+        offsets = self._core.commit_before(step, processed_only=processed_only)
         if offsets:
             await self._core.commits.before_leaving(offsets, timeout_s)
-        await self._revoke_all(step)
 
     async def _revoke_all(self, step: AssignmentStep) -> None:
         """Calls the listener and drops the partitions that the group assigned."""

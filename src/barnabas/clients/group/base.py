@@ -44,8 +44,6 @@ class ConsumerBase:
     _core: ConsumerCore
     _closed = False
     _woken: bool
-    _processing = False
-    """Whether the last poll() returned records; they count as processed when it is called again."""
     _SUBSCRIBE = "subscribe()"
 
     def __repr__(self) -> str:
@@ -199,6 +197,15 @@ class ConsumerBase:
         )
         self._core.wake()
 
+    def _confirmed(self, given: object) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Returns the offsets of a commit by the application, by default all positions.
+
+        The records before them count as processed, whatever happens next.
+        """
+        offsets = self._offsets(given)
+        self._core.subscription.confirm(offsets)
+        return offsets
+
     def _offsets(self, given: object) -> dict[TopicPartition, OffsetAndMetadata]:
         if given is None:
             return self._core.subscription.consumed()
@@ -213,13 +220,15 @@ class ConsumerBase:
     def _limit(self, timeout_s: float | None) -> float:
         return self._settings.api_timeout_s if timeout_s is None else timeout_s
 
-    def _commits_after(self, error: BaseException | None) -> bool:
-        """Returns whether the end of a `with` block commits, if commits are automatic.
+    def _failed_in_progress(self, error: BaseException | None) -> bool:
+        """Returns whether an error has ended a `with` block while records were in progress.
 
-        It does not after an error outside poll(): the application may not have processed the
-        records that poll() returned last, so they must be read again.
+        The application may not have processed the records that it got last, so they must be read
+        again. It has processed all of them if poll() or the iteration itself raised the error.
         """
-        return not self._processing or error is None or isinstance(error, SystemExit)
+        if error is None or isinstance(error, SystemExit):
+            return False
+        return self._core.subscription.has_records_in_progress
 
     def _check_open(self) -> None:
         if self._closed:

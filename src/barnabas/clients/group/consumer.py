@@ -274,7 +274,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
             DeadlineError: no response within `timeout`.
         """
         with self._one_thread:
-            chosen = self._offsets(offsets)
+            chosen = self._confirmed(offsets)
             self._call(self._core.commit(chosen, self._limit(timeout)))
 
     def commit_async(
@@ -283,7 +283,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         """Commits without waiting; a later poll() calls `callback(offsets, error)`."""
         with self._one_thread:
             self._check_open()
-            chosen = self._offsets(offsets)
+            chosen = self._confirmed(offsets)
             future = self._thread.submit(self._core.commits.commit_once(chosen))
             if callback is not None:
                 future.add_done_callback(lambda done: self._committed(callback, chosen, done))
@@ -386,7 +386,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
 
     def close(self, timeout: float = CLOSE_SECONDS) -> None:
         """Commits if commits are automatic, leaves the group and closes connections. Idempotent."""
-        self._finish(timeout, commit=True)
+        self._finish(timeout)
 
     def __exit__(
         self,
@@ -394,16 +394,16 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._commits_after(error):
-            self.close()
+        if self._failed_in_progress(error):
+            self._finish(CLOSE_SECONDS, processed_only=True)
         else:
-            self._finish(CLOSE_SECONDS, commit=False)
+            self.close()
 
     def start_exit(self, timeout_s: float, failed: bool) -> Callable[[], None]:
         """Leaves the group at the end of a program that did not call `close()`.
 
-        After an uncaught exception nothing is committed, so that the records which were being
-        processed are read again.
+        After an uncaught exception the records which were being processed are not committed, so
+        that they are read again.
         """
         deadline_s = time.monotonic() + timeout_s
         self._exiting = True
@@ -412,8 +412,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         def leave() -> None:
             try:
                 with self._one_thread:
-                    if not failed:
-                        self._commit_and_revoke(timeout_s)
+                    self._leave_at_exit(timeout_s, failed)
             except ConcurrentUseError:
                 pass  # a daemon thread polls
             left_s = max(deadline_s - time.monotonic(), 0.0)
@@ -423,14 +422,23 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
 
     # -- private ------------------------------------------------------------------------------
 
-    def _finish(self, timeout: float, *, commit: bool) -> None:
+    def _leave_at_exit(self, timeout_s: float, failed: bool) -> None:
+        self._core.end_block()
+        step = self._core.leaving_step()
+        self._commit_last(step, timeout_s, processed_only=failed)
+        if not failed:
+            self._revoke_all(step)
+
+    def _finish(self, timeout: float, *, processed_only: bool = False) -> None:
         with self._one_thread:
             if self._closed or self._thread.inherited:
                 return
             check_timeout(timeout)
             self._core.end_block()
             try:
-                self._commit_and_revoke(timeout, commit=commit)
+                step = self._core.leaving_step()
+                self._commit_last(step, timeout, processed_only=processed_only)
+                self._revoke_all(step)
             finally:
                 self._end(timeout)
                 self._run_callbacks()
@@ -458,7 +466,7 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         self._stop_at_exit()
         self._check_reads()
         self._thread.check()
-        self._processing = False
+        self._core.all_processed()
         deadline = deadline_of(time.monotonic(), timeout)
         self._core.begin_poll()
         try:
@@ -471,7 +479,6 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
                 self._run_steps()
                 found = take() if self._core.buffer.ready else None
                 if found:
-                    self._processing = True
                     return found
                 self._core.raise_failures()
                 left = deadline - time.monotonic()
@@ -526,13 +533,11 @@ class Consumer(ConsumerBase, ClosesOnExit, Generic[K, V]):
         finally:
             self._core.apply_step(step)
 
-    def _commit_and_revoke(self, timeout_s: float, *, commit: bool = True) -> None:
-        """Commits if commits are automatic, then revokes all partitions."""
-        step = self._core.leaving_step()
-        offsets = self._core.commit_before(step) if commit else None
+    def _commit_last(self, step: AssignmentStep, timeout_s: float, *, processed_only: bool) -> None:
+        """Commits if commits are automatic."""
+        offsets = self._core.commit_before(step, processed_only=processed_only)
         if offsets:
             self._thread.call(self._core.commits.before_leaving(offsets, timeout_s))
-        self._revoke_all(step)
 
     def _revoke_all(self, step: AssignmentStep) -> None:
         """Calls the listener and drops the partitions that the group assigned."""

@@ -86,7 +86,7 @@ class ConsumerCore:
         debug, committed_only = settings.metrics.debug, settings.committed_only
         meters = FetchMeters(self._clock, committed_only=committed_only, debug=debug)
         self.buffer = FetchBuffer(self.subscription, meters)
-        self._deserialization = Deserialization(settings)
+        self._deserialization = Deserialization(settings, self.all_processed)
         convert, lock = self._deserialization.convert_one(), self.subscription.lock
         slice_records = POLLS_PER_SLICE * settings.max_poll_records
         self.reader = RecordIterator(lock, convert, refill, slice_s, slice_records)
@@ -243,7 +243,10 @@ class ConsumerCore:
             self.driver.polls.polling = False
 
     def take_records(self, max_records: int) -> Records:
-        return self._deserialization.apply(self.buffer.take(max_records), self.subscription)
+        found = self._deserialization.apply(self.buffer.take(max_records), self.subscription)
+        if not found:  # An interceptor may have removed all records.
+            self.subscription.all_processed()
+        return found
 
     def load_block(self) -> bool:
         """Lets `reader` return records of one partition; returns whether there are any."""
@@ -256,6 +259,11 @@ class ConsumerCore:
     def end_block(self) -> None:
         """Sets the position after the last record that the iteration returned."""
         self.buffer.end_block(self.reader)
+
+    def all_processed(self) -> None:
+        """The application has processed all records that it got: it asks for more of them."""
+        self.end_block()
+        self.subscription.all_processed()
 
     def take_arrow(self) -> "pyarrow.RecordBatch | None":
         return self.buffer.take_arrow()
@@ -279,11 +287,16 @@ class ConsumerCore:
         except IndexError:
             return None  # The loop has withdrawn it in the meantime.
 
-    def commit_before(self, step: AssignmentStep) -> Mapping[TopicPartition, OffsetAndMetadata]:
-        """Returns the offsets to commit before a step: all, or those of the revoked partitions."""
+    def commit_before(
+        self, step: AssignmentStep, *, processed_only: bool = False
+    ) -> Mapping[TopicPartition, OffsetAndMetadata]:
+        """Returns the offsets to commit before a step: all, or those of the revoked partitions.
+
+        With `processed_only`, the records in progress are left out: they must be read again.
+        """
         if not self.settings.auto_commit or step.kind in (StepKind.LOST, StepKind.ASSIGN):
             return {}
-        consumed = self._consumed()
+        consumed = self._consumed(processed_only=processed_only)
         if step.kind is StepKind.REVOKE:
             return {
                 topic_partition: at
@@ -292,10 +305,11 @@ class ConsumerCore:
             }
         return consumed
 
-    def _consumed(self) -> dict[TopicPartition, OffsetAndMetadata]:
+    def _consumed(self, *, processed_only: bool = False) -> dict[TopicPartition, OffsetAndMetadata]:
         """Returns the positions for an automatic commit, without deleted topics."""
         deleted = self.client.metadata.deleted
-        consumed = self.subscription.consumed()
+        subscription = self.subscription
+        consumed = subscription.processed() if processed_only else subscription.consumed()
         return {
             topic_partition: at
             for topic_partition, at in consumed.items()

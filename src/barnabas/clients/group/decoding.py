@@ -23,7 +23,9 @@ class DeserializationError(BarnabasError):
 class Deserialization:
     """Deserializes and intercepts records; returns them unchanged if neither is configured."""
 
-    def __init__(self, settings: ConsumerSettings) -> None:
+    def __init__(self, settings: ConsumerSettings, on_failure: Callable[[], None]) -> None:
+        """Creates the conversions; `on_failure` is called before DeserializationError is raised."""
+        self._on_failure = on_failure
         self._key = settings.key_deserializer
         self._value = settings.value_deserializer
         self._interceptors = settings.interceptors
@@ -60,6 +62,7 @@ class Deserialization:
             if good:
                 done[topic_partition] = good
         if failure is not None and not done:
+            self._on_failure()
             raise failure
         return done
 
@@ -77,6 +80,7 @@ class Deserialization:
         try:
             return record.replace(_apply(key, record.key), _apply(value, record.value))
         except Exception as error:
+            self._on_failure()
             topic_partition = TopicPartition(record.topic, record.partition)
             raise DeserializationError(topic_partition, record.offset, error) from error
 

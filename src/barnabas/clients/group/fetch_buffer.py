@@ -115,6 +115,11 @@ class Piece:
         count, self._index = index - self._index, index
         return count
 
+    def before_last(self) -> tuple[int, int]:
+        """Returns the offset and leader epoch before the record that the reader returned last."""
+        epoch = self._records[self._index - 2].leader_epoch if self._index > 1 else -1
+        return self._records[self._index - 1].offset, epoch
+
     def _from_batches(self, count: int) -> list[Record]:
         """Returns records of the batches that were decoded last."""
         records, start = self._records, self._index
@@ -151,6 +156,7 @@ class FetchBuffer:
         self.meters = meters or FetchMeters(SystemClock())
         self.on_data: Callable[[], None] = lambda: None
         self.on_room: Callable[[], None] = lambda: None
+        self._subscription = subscription
         self._lock = subscription.lock
         self._pieces: deque[Piece] = deque()
         self._failures: deque[Failure] = deque()
@@ -225,6 +231,7 @@ class FetchBuffer:
                 raise CorruptRecordError(f"{piece.state.partition}: {error}") from error
             with self._lock:
                 if piece.valid and piece.load(reader):
+                    self._subscription.begin_records(piece.state)
                     piece.state.reader = reader
                     self._block = piece
                     return True
@@ -238,6 +245,8 @@ class FetchBuffer:
         with self._lock:
             piece.state.stop_reader()
             count = piece.returned(reader.unload())
+            if count:
+                self._subscription.begin_last_record(piece.state, *piece.before_last())
         if piece.used_up:
             self._moved(piece, count, used_up=True)
         else:
@@ -314,6 +323,8 @@ class FetchBuffer:
         state = piece.state
         with self._lock:
             if piece.valid:
+                if count:
+                    self._subscription.begin_records(state)
                 epoch = max(state.epoch, piece.epoch)
                 state.set_position(piece.position, epoch)
             if used_up:

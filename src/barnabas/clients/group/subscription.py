@@ -12,12 +12,16 @@ invalid.
 While the application iterates over a block of a partition, `reader` returns the block's records and
 determines the position. Invalidating or pausing the partition stops the reader first, so it returns
 no record that the new position does not account for.
+
+Records are in progress from their return until the application asks for more. `processed()` returns
+the positions without them, for the commit after an error.
 """
 
 import enum
+import operator
 import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -254,6 +258,10 @@ class SubscriptionState:
         self.listener: Any = None
         self.generation = 0
         self._states: dict[TopicPartition, AssignedPartition] = {}
+        # Of the polling thread. A partition that was revoked and assigned again has a new state, so
+        # an old entry does not apply to it.
+        self._in_progress: dict[AssignedPartition, tuple[int, int]] = {}
+        self._confirmed: dict[TopicPartition, OffsetAndMetadata] = {}
 
     # -- subscription --------------------------------------------------------------------
 
@@ -344,7 +352,7 @@ class SubscriptionState:
         """Returns the positions: the offsets to commit after all returned records."""
         with self.lock:
             return {
-                state.partition: OffsetAndMetadata(state.offset, "", state.epoch)
+                state.partition: _position_of(state)
                 for state in self._states.values()
                 if state.has_position
             }
@@ -357,3 +365,54 @@ class SubscriptionState:
                 for state in self._states.values()
                 if state.phase is phase and state.retry_at_ms <= now_ms
             ]
+
+    # -- records in progress: the polling thread ---------------------------------------------
+
+    @property
+    def has_records_in_progress(self) -> bool:
+        return bool(self._in_progress)
+
+    def begin_records(self, state: AssignedPartition) -> None:
+        """Stores the position before the records that are about to be returned."""
+        if state not in self._in_progress:
+            self._in_progress[state] = (state.offset, state.epoch)
+
+    def begin_last_record(self, state: AssignedPartition, offset: int, epoch: int) -> None:
+        """Moves the stored position to the record that an iteration returned last."""
+        _, before = self._in_progress[state]
+        self._in_progress[state] = (offset, max(before, epoch))
+
+    def confirm(self, offsets: Mapping[TopicPartition, OffsetAndMetadata]) -> None:
+        """Stores offsets that the application commits: it has processed the records before them."""
+        self._confirmed.update(offsets)
+
+    def all_processed(self) -> None:
+        """No record is in progress any more: the application asks for more of them."""
+        self._in_progress.clear()
+        self._confirmed.clear()
+
+    def processed(self) -> dict[TopicPartition, OffsetAndMetadata]:
+        """Returns the positions before the records in progress; none is beyond `consumed()`."""
+        with self.lock:
+            return {
+                state.partition: self._processed(state)
+                for state in self._states.values()
+                if state.has_position
+            }
+
+    def _processed(self, state: AssignedPartition) -> OffsetAndMetadata:
+        position = _position_of(state)
+        if state not in self._in_progress:
+            return position
+        offset, epoch = self._in_progress[state]
+        before = OffsetAndMetadata(offset, "", epoch)
+        confirmed = self._confirmed.get(state.partition, before)
+        # The position is the lowest of the three after a seek backwards.
+        return min(max(before, confirmed, key=_offset_of), position, key=_offset_of)
+
+
+def _position_of(state: AssignedPartition) -> OffsetAndMetadata:
+    return OffsetAndMetadata(state.offset, "", state.epoch)
+
+
+_offset_of = operator.attrgetter("offset")

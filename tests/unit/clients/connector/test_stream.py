@@ -13,7 +13,7 @@ from barnabas.clients.connector.stream import (
     MessageStream,
     PartitionTopicInfo,
 )
-from barnabas.model.errors import BarnabasError, ProtocolError
+from barnabas.model.errors import BarnabasError, CorruptRecordError, ProtocolError
 from barnabas.model.ids import TopicPartition
 from barnabas.records.builder import build_batch, control_batch
 
@@ -79,6 +79,38 @@ def test_clearing_drops_the_chunk_that_is_being_read(stream, queue, info):
     with pytest.raises(ConsumerTimeoutError):
         next(stream)
     assert info.consumed_offset == 1
+
+
+def test_the_last_record_is_in_progress_until_the_next_one_is_asked_for(stream, queue, info):
+    queue.put(FetchedDataChunk(info, 0, batch(2)))
+    assert stream.in_progress() is None
+    for offset in (0, 1):
+        next(stream)
+        assert stream.in_progress().offset == offset
+    with pytest.raises(ConsumerTimeoutError):
+        next(stream)
+    assert stream.in_progress() is None
+
+
+def test_clearing_keeps_the_record_in_progress(stream, queue, info):
+    queue.put(FetchedDataChunk(info, 0, batch(5)))
+    next(stream)
+    stream.clear()
+    stream.clear()
+    assert stream.in_progress().offset == 0
+    with pytest.raises(ConsumerTimeoutError):
+        next(stream)
+    assert stream.in_progress() is None
+
+
+def test_no_record_is_in_progress_before_a_corrupt_batch(stream, queue, info):
+    corrupt = bytearray(batch(1, base=1))
+    corrupt[-1] ^= 1
+    queue.put(FetchedDataChunk(info, 0, memoryview(bytes(batch(1)) + bytes(corrupt))))
+    next(stream)
+    with pytest.raises(CorruptRecordError):
+        next(stream)
+    assert stream.in_progress() is None
 
 
 def test_a_chunk_taken_before_its_partition_was_given_up_is_not_begun(stream, queue, info):

@@ -3,12 +3,13 @@
 import pytest
 
 from barnabas.clients.group import fetch_buffer
+from barnabas.clients.group._iteration_hot import RecordIterator
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
 from barnabas.records._batches_hot import next_fetch_offset
-from barnabas.records.builder import BatchBuilder
+from barnabas.records.builder import BatchBuilder, control_batch
 from barnabas.records.reader import FetchDecoder
 
 TOPIC_PARTITION, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -245,3 +246,67 @@ def test_records_left_by_poll_are_not_lost_before_a_corrupt_batch():
     assert world.state().offset == 3
     with pytest.raises(CorruptRecordError):
         world.buffer.take_arrow()
+
+
+def processed(world):
+    found = world.subscription.processed()
+    return {partition: (at.offset, at.leader_epoch) for partition, at in found.items()}
+
+
+def test_taken_records_are_in_progress_until_more_are_wanted():
+    world = World(TOPIC_PARTITION, OTHER)
+    world.put(batches(3))
+    world.put(batches(2), OTHER)
+    world.put(batches(2, start=3))
+    assert world.take(2) == {TOPIC_PARTITION: [0, 1]}
+    assert processed(world) == {TOPIC_PARTITION: (0, -1), OTHER: (0, -1)}
+    world.subscription.all_processed()
+    assert world.take() == {TOPIC_PARTITION: [2, 3, 4], OTHER: [0, 1]}
+    assert processed(world) == {TOPIC_PARTITION: (2, 5), OTHER: (0, -1)}
+    world.subscription.all_processed()
+    assert world.take() == {}
+    assert processed(world) == {TOPIC_PARTITION: (5, 5), OTHER: (2, 5)}
+
+
+def test_markers_alone_are_not_in_progress():
+    world = World(TOPIC_PARTITION)
+    world.put(memoryview(control_batch(True, 0, 1, 0, 0)))
+    assert world.take() == {}
+    assert not world.subscription.has_records_in_progress
+    assert processed(world)[TOPIC_PARTITION][0] == 1
+
+
+def test_arrow_records_are_in_progress():
+    pytest.importorskip("pyarrow")
+    world = World(TOPIC_PARTITION)
+    world.put(batches(3))
+    assert world.buffer.take_arrow().num_rows == 3
+    assert processed(world) == {TOPIC_PARTITION: (0, -1)}
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, (0, -1)), (1, (0, -1)), (2, (1, 5)), (4, (3, 5)), (7, (6, 5))]
+)
+def test_the_last_record_of_an_iteration_is_in_progress(count, expected):
+    world = World(TOPIC_PARTITION)
+    world.put(batches(3, 4))
+    reader = RecordIterator(world.subscription.lock)
+    assert world.buffer.load_block(reader, 500)
+    for _ in range(count):
+        next(reader)
+    world.buffer.end_block(reader)
+    assert processed(world)[TOPIC_PARTITION] == expected
+    assert world.state().offset == count
+
+
+def test_a_block_that_continues_another_one_has_its_own_record_in_progress():
+    world = World(TOPIC_PARTITION)
+    world.put(batches(3))
+    reader = RecordIterator(world.subscription.lock)
+    for expected in (0, 1, 2):
+        world.subscription.all_processed()
+        reader.resume()
+        assert world.buffer.load_block(reader, 500)
+        assert next(reader).offset == expected
+        world.buffer.end_block(reader)
+        assert processed(world)[TOPIC_PARTITION][0] == expected

@@ -16,6 +16,7 @@ from barnabas.clients.group.subscription import (
 )
 from barnabas.model.errors import ConfigError, LocalError
 from barnabas.model.ids import TopicPartition
+from barnabas.model.records import OffsetAndMetadata
 
 TOPIC_PARTITION, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -102,3 +103,84 @@ def test_partitions_that_stay_keep_their_position():
     with pytest.raises(LocalError, match="not assigned"):
         subscription.change([TOPIC_PARTITION, OTHER], lambda state: state.move_to(0))
     assert subscription.require(TOPIC_PARTITION).offset == 7, "all or nothing"
+
+
+@pytest.fixture
+def reading():
+    """Two partitions at 7; the application processes the records 7 to 9 of the first one."""
+    subscription = SubscriptionState()
+    subscription.assign([TOPIC_PARTITION, OTHER])
+    for topic_partition in (TOPIC_PARTITION, OTHER):
+        subscription.require(topic_partition).move_to(7, epoch=2)
+    first = subscription.require(TOPIC_PARTITION)
+    subscription.begin_records(first)
+    first.set_position(10, 3)
+    return subscription
+
+
+def processed(subscription):
+    found = subscription.processed()
+    return {partition: (at.offset, at.leader_epoch) for partition, at in found.items()}
+
+
+def test_records_in_progress_are_not_processed(reading):
+    assert processed(reading) == {TOPIC_PARTITION: (7, 2), OTHER: (7, 2)}
+    assert reading.consumed()[TOPIC_PARTITION].offset == 10
+    assert reading.has_records_in_progress
+    reading.all_processed()
+    assert processed(reading) == {TOPIC_PARTITION: (10, 3), OTHER: (7, 2)}
+    assert not reading.has_records_in_progress
+
+
+def test_more_records_of_a_partition_keep_the_first_position(reading):
+    first = reading.require(TOPIC_PARTITION)
+    reading.begin_records(first)
+    first.set_position(12, 3)
+    assert processed(reading)[TOPIC_PARTITION] == (7, 2)
+
+
+def test_an_iteration_has_one_record_in_progress(reading):
+    reading.begin_last_record(reading.require(TOPIC_PARTITION), 9, -1)
+    assert processed(reading)[TOPIC_PARTITION] == (9, 2)
+    reading.begin_last_record(reading.require(TOPIC_PARTITION), 9, 3)
+    assert processed(reading)[TOPIC_PARTITION] == (9, 3)
+
+
+@pytest.mark.parametrize(("target", "expected"), [(3, (3, -1)), (7, (7, 2)), (50, (7, 2))])
+def test_a_seek_lowers_the_processed_position_only(reading, target, expected):
+    reading.require(TOPIC_PARTITION).move_to(target)
+    assert processed(reading)[TOPIC_PARTITION] == expected
+
+
+def test_a_partition_whose_position_is_to_be_reset_is_left_out(reading):
+    reading.require(TOPIC_PARTITION).request_reset(LATEST)
+    assert processed(reading) == {OTHER: (7, 2)}
+
+
+@pytest.mark.parametrize(("committed", "expected"), [(5, 7), (9, 9), (10, 10), (50, 10)])
+def test_records_before_an_offset_that_the_application_commits_are_processed(
+    reading, committed, expected
+):
+    reading.confirm({TOPIC_PARTITION: OffsetAndMetadata(committed, "text")})
+    found = reading.processed()[TOPIC_PARTITION]
+    assert found.offset == expected
+    assert found.metadata == ("text" if expected == committed else "")
+
+
+def test_an_earlier_commit_does_not_count_for_later_records(reading):
+    """After a seek backwards the same records are in progress again."""
+    reading.confirm(reading.consumed())
+    first = reading.require(TOPIC_PARTITION)
+    first.move_to(4)
+    reading.all_processed()
+    reading.begin_records(first)
+    first.set_position(8, 3)
+    assert processed(reading)[TOPIC_PARTITION] == (4, -1)
+
+
+def test_a_partition_that_was_revoked_is_not_processed(reading):
+    reading.replace_assignment([OTHER])
+    assert processed(reading) == {OTHER: (7, 2)}
+    reading.replace_assignment([TOPIC_PARTITION, OTHER])
+    reading.require(TOPIC_PARTITION).move_to(20)
+    assert processed(reading)[TOPIC_PARTITION] == (20, -1)
