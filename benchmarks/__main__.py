@@ -11,6 +11,7 @@ import sys
 
 from benchmarks import plots
 from benchmarks.report import RESULTS, Figure, Report, load, markdown, summary
+from benchmarks.settings import SettingError
 
 SUITES = (
     "matrix",
@@ -59,6 +60,9 @@ SHORT_SUITES = (
 
 
 def main(arguments: list[str]) -> int:
+    if "--help" in arguments:
+        print(f"{__doc__}\nSuites: {', '.join(SUITES)}")
+        return 0
     options = {argument for argument in arguments if argument.startswith("--")}
     names = [argument for argument in arguments if not argument.startswith("--")]
     unknown = [name for name in names if name not in SUITES]
@@ -72,7 +76,11 @@ def main(arguments: list[str]) -> int:
             print(markdown(load(RESULTS / f"{name}.json")))
         return 0
     if "--plots" not in options:
-        _run(names, options)
+        try:
+            _run(names, options)
+        except SettingError as error:
+            print(error, file=sys.stderr)
+            return 2
     _draw()
     return 0
 
@@ -94,7 +102,8 @@ def _run(names: list[str], options: set[str]) -> None:
         try:
             importlib.import_module(f"benchmarks.{name}").run(report)
         finally:
-            print(f"  saved to {report.save()}")
+            path = report.save()
+            print(f"  saved to {path}" if report.figures else "  nothing was measured")
         figures += report.figures
     print(summary(figures))
 

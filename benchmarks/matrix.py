@@ -16,7 +16,6 @@ continues.
 """
 
 import os
-import re
 import sys
 import tempfile
 import uuid
@@ -30,16 +29,21 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.client_processes import ClientProcesses
 from benchmarks.machine import warm_memory
-from benchmarks.matrix_cells import Cell, broker_cells, client_cells, short_clients
-from benchmarks.peer import Side, sides
+from benchmarks.matrix_cells import SETTINGS, Cell, broker_cells, client_cells, short_clients
+from benchmarks.peer import PEER, Side, sides
 from benchmarks.report import Report
+from benchmarks.settings import SettingError, names, pattern
 from benchmarks.workload import PLAIN_SIZE, Job, Workload
 
 TURNS = int(os.environ.get("BARNABAS_BENCH_TURNS", "5"))
 SCALE = float(os.environ.get("BARNABAS_BENCH_SCALE", "1"))
-SELECTED = os.environ.get("BARNABAS_BENCH_CELLS", "")
-CLIENTS = os.environ.get("BARNABAS_BENCH_CLIENTS", "")
-COMPARE = os.environ.get("BARNABAS_BENCH_COMPARE", "clients,brokers").split(",")
+SELECTED = pattern("BARNABAS_BENCH_CELLS")
+CLIENTS = names(
+    "BARNABAS_BENCH_CLIENTS",
+    tuple(dict.fromkeys(name for cell in client_cells() for name in cell.clients)),
+)
+COMPARISONS = ("clients", "brokers")
+COMPARE = names("BARNABAS_BENCH_COMPARE", COMPARISONS, ",".join(COMPARISONS))
 QUICK = os.environ.get("BARNABAS_BENCH_QUICK", "") == "1"
 SHORT = os.environ.get("BARNABAS_BENCH_SHORT", "") == "1"
 WARM_UP_TURNS = 2 if QUICK else 5
@@ -61,10 +65,11 @@ Turns = dict[str, list[Turn]]
 
 
 def run(report: Report) -> None:
-    report.merge = bool(SELECTED or CLIENTS or len(COMPARE) == 1)
+    report.merge = bool(SELECTED.pattern or CLIENTS or len(COMPARE) == 1)
+    _check_selection()
     with sides() as found, ClientProcesses() as clients:
         matrix = Matrix(report, clients)
-        for settings in ("defaults", "tuned"):
+        for settings in SETTINGS:
             if "clients" in COMPARE:
                 for cell in _chosen(client_cells(), settings):
                     matrix.measure(cell, found[:1], matrix.compare_clients)
@@ -76,18 +81,33 @@ def run(report: Report) -> None:
                         matrix.measure(cell, found, matrix.compare_brokers)
 
 
+def _check_selection() -> None:
+    """Raises SettingError if no cell is selected, before a broker is started."""
+    cells = client_cells() if "clients" in COMPARE else []
+    if "brokers" in COMPARE and PEER:
+        cells += broker_cells()
+    if not cells:
+        raise SettingError("BARNABAS_BENCH_COMPARE=brokers needs BARNABAS_BENCH_PEER")
+    if not any(_chosen(cells, settings) for settings in SETTINGS):
+        raise SettingError(
+            f"no cell matches BARNABAS_BENCH_CELLS={SELECTED.pattern!r} with the selected clients;"
+            f" a cell's name is such as {cells[0].name!r}"
+        )
+
+
 def _chosen(cells: list[Cell], settings: str) -> list[Cell]:
     cells = [cell for cell in cells if cell.workload.settings == settings]
-    chosen = [_with_chosen_clients(cell) for cell in cells if re.search(SELECTED, cell.name)]
+    found = [_with_chosen_clients(cell) for cell in cells if SELECTED.search(cell.name)]
+    chosen = [cell for cell in found if cell.clients]
     if QUICK:
         return [replace(cell, clients=cell.clients[:3]) for cell in chosen if cell.quick]
-    return [cell for cell in chosen if cell.clients]
+    return chosen
 
 
 def _with_chosen_clients(cell: Cell) -> Cell:
     kept = [name for name in cell.clients if not SHORT or name in short_clients(cell)]
     if CLIENTS:
-        kept = [name for name in kept if name in CLIENTS.split(",")]
+        kept = [name for name in kept if name in CLIENTS]
     return replace(cell, clients=tuple(kept))
 
 

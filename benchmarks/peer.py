@@ -25,6 +25,7 @@ from cryptography.hazmat.primitives import serialization
 
 from barnabas.broker.broker_process import free_port
 from barnabas.cli.servers.local_cluster import LocalCluster, LocalClusterConfig
+from benchmarks.settings import SettingError
 from benchmarks.workload import PASSWORD, USER
 
 PEER = os.environ.get("BARNABAS_BENCH_PEER", "")
@@ -163,6 +164,8 @@ def _formatted(jars: Path, config: Path, cluster_id: str) -> list[str]:
     java = shutil.which("java")
     if java is None:
         raise RuntimeError("Apache Kafka needs Java")
+    if not any(jars.glob("*.jar")):
+        raise SettingError(f"BARNABAS_BENCH_PEER={jars} has no jars; name Kafka's directory libs")
     run = [java, HEAP, "-cp", f"{jars}/*"]
     tool = ["kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", str(config)]
     subprocess.run([*run, *tool], check=True, capture_output=True)
@@ -170,11 +173,13 @@ def _formatted(jars: Path, config: Path, cluster_id: str) -> list[str]:
 
 
 def process_listening_on(address: str) -> psutil.Process:
-    port = int(address.rsplit(":", 1)[1])
+    port = address.rpartition(":")[2] if ":" in address else ""
+    if not port.isdecimal():
+        raise SettingError(f"BARNABAS_BENCH_PEER={address!r} is neither host:port nor a directory")
     for connection in psutil.net_connections("tcp"):
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == int(port):
             return psutil.Process(connection.pid)
-    raise RuntimeError(f"no process on this machine listens on {address}")
+    raise SettingError(f"BARNABAS_BENCH_PEER: no process on this machine listens on {address}")
 
 
 def _listeners(home: Path) -> tuple[dict[str, str], dict[str, str]]:

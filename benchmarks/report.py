@@ -72,8 +72,11 @@ class Report:
         return [figure for figure in self.figures if figure.met is False]
 
     def save(self, directory: Path = RESULTS) -> Path:
+        """Saves the figures; without any, the file of the last run stays as it is."""
         directory.mkdir(exist_ok=True)
         path = directory / f"{self.suite}.json"
+        if not self.figures:
+            return path
         figures = {figure.key: figure for figure in load(path)} if self.merge else {}
         figures |= {figure.key: figure for figure in self.figures}
         document = {

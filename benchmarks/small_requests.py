@@ -15,7 +15,6 @@ about 80 us after some seconds and 30 us after half a minute.
 """
 
 import os
-import re
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from typing import NamedTuple
 from benchmarks.broker import drive
 from benchmarks.peer import Side, sides
 from benchmarks.report import Report
+from benchmarks.settings import SettingError, pattern
 
 CONNECTIONS = (1, 40, 100, 1000)
 MODES = ("requests", "fetches")
@@ -35,7 +35,7 @@ WARM_UP_TURNS = (4, 15)
 STEADY = 0.95
 """A broker is warm when a turn needs no less than this part of the CPU time of the one before."""
 TURNS = int(os.environ.get("BARNABAS_BENCH_TURNS", "5"))
-SELECTED = os.environ.get("BARNABAS_BENCH_CELLS", "")
+SELECTED = pattern("BARNABAS_BENCH_CELLS")
 QUICK = os.environ.get("BARNABAS_BENCH_QUICK", "") == "1"
 
 
@@ -60,13 +60,18 @@ class Cell:
 
 
 def run(report: Report) -> None:
-    report.merge = bool(SELECTED)
+    report.merge = bool(SELECTED.pattern)
+    chosen = [cell for cell in cells() if SELECTED.search(cell.name) and (cell.quick or not QUICK)]
+    if not chosen:
+        raise SettingError(
+            f"no cell matches BARNABAS_BENCH_CELLS={SELECTED.pattern!r};"
+            f" a cell's name is such as {cells()[0].name!r}"
+        )
     with sides() as found:
         for side in found[1:]:
             _warm_up(side)
-        for cell in cells():
-            if re.search(SELECTED, cell.name) and (cell.quick or not QUICK):
-                _measure(report, found, cell)
+        for cell in chosen:
+            _measure(report, found, cell)
 
 
 def cells() -> list[Cell]:

@@ -76,6 +76,14 @@ class _Tasks:
                     await self.moved.wait()
         return not self.tracker.unfinished(topic_partitions)
 
+    async def wait_for_room(self, limit: int) -> None:
+        """Waits until fewer than `limit` records are in progress or one failed; POLL_SECONDS."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(POLL_SECONDS):
+                while self.tracker.unfinished() >= limit and self.failure is None:
+                    self.moved.clear()
+                    await self.moved.wait()
+
     async def close(self) -> None:
         for task in self._tasks:
             task.cancel()
@@ -176,8 +184,12 @@ class AioProcessRun:
         next_commit_s = loop.time() + self._options.commit_interval_s
         while not self._stopped():
             self._hold_or_go_on()
-            for topic_partition, records in (await self._consumer.poll(POLL_SECONDS)).items():
+            poll_s = 0.0 if self._paused else POLL_SECONDS
+            for topic_partition, records in (await self._consumer.poll(poll_s)).items():
                 self._tasks.submit(topic_partition, records)
+            if self._paused:
+                # Not in `poll`: without partitions to read it returns when its time has passed.
+                await self._tasks.wait_for_room(self._options.max_in_progress)
             if loop.time() >= next_commit_s:
                 await self._commit()
                 next_commit_s = loop.time() + self._options.commit_interval_s

@@ -132,6 +132,11 @@ class OffsetTracker:
         with self._changed:
             return self._changed.wait_for(lambda: not self._unfinished(chosen), timeout_s)
 
+    def wait_for_room(self, limit: int, timeout_s: float) -> bool:
+        """Waits until there are fewer records in progress; returns False after `timeout_s`."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._unfinished(None) < limit, timeout_s)
+
     def forget(self, topic_partitions: Iterable[TopicPartition]) -> None:
         """Removes partitions that were revoked."""
         with self._changed:
@@ -342,8 +347,12 @@ class ProcessRun:
         next_commit_s = time.monotonic() + self._options.commit_interval_s
         while not self._stopped():
             self._hold_or_go_on()
-            for topic_partition, records in self._consumer.poll(POLL_SECONDS).items():
+            poll_s = 0.0 if self._paused else POLL_SECONDS
+            for topic_partition, records in self._consumer.poll(poll_s).items():
                 self._workers.submit(topic_partition, records)
+            if self._paused:
+                # Not in `poll`: without partitions to read it returns when its time has passed.
+                self.tracker.wait_for_room(self._options.max_in_progress, POLL_SECONDS)
             if time.monotonic() >= next_commit_s:
                 self._commit()
                 next_commit_s = time.monotonic() + self._options.commit_interval_s

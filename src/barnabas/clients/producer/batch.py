@@ -99,7 +99,7 @@ class ProducerBatch:
         self.created_ms = created_ms
         self.reserved_bytes = capacity
         self.ordinal: tuple[int, ...] = ()  # its place among the partition's batches
-        self.payload: bytearray | None = None  # the built batch; None while it is open
+        self.payload: bytearray | None = None  # the built batch, until it has its result
         self.count = 0  # records, known when the batch is built
         self.unpacked_bytes = 0  # before compression, known when the batch is built
         self.attempts = 0
@@ -145,7 +145,7 @@ class ProducerBatch:
             self.base_offset = base_offset
             self.log_append_time = log_append_time
             self.error = error
-            self.done = True
+            self._end()
             callbacks, self.callbacks = self.callbacks, []
         for listener in self._listeners:
             listener()
@@ -156,12 +156,17 @@ class ProducerBatch:
         """Marks the batch as split. `parts` are pairs of first record index and batch."""
         with self.lock:
             self.parts = parts
-            self.done = True
+            self._end()
             callbacks, self.callbacks = self.callbacks, []
         for callback in callbacks:
             run_callback(callback)
         for listener in self._listeners:
             listener()
+
+    def _end(self) -> None:
+        self.done = True
+        # The futures refer to the batch: one that the application keeps would keep the records.
+        self.payload = None
 
     def notify(self, listener: Callable[[], None]) -> None:
         """Calls `listener()` when the batch is completed or split; immediately if it already is."""

@@ -67,6 +67,23 @@ def test_a_single_record_too_large_cannot_be_split(settings_of):
     assert action_for(answered, ErrorCode.MESSAGE_TOO_LARGE, about()) is BatchAction.FAILED
 
 
+@pytest.mark.parametrize("error", [None, BrokerError(ErrorCode.INVALID_RECORD, "no")])
+def test_a_kept_future_does_not_keep_the_records_of_a_completed_batch(settings_of, error):
+    sent = batch()
+    build(sent, builder_of(settings_of()))
+    sent.complete(-1, -1, error)
+    assert sent.payload is None
+    assert sent.record_count == 4
+
+
+def test_a_kept_future_does_not_keep_the_records_of_a_split_batch(settings_of):
+    sent = batch()
+    build(sent, builder_of(settings_of()))
+    parts = split(sent, builder_of(settings_of()), None)
+    assert sent.payload is None
+    assert all(part.payload is not None for part in parts)
+
+
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def test_sealing_leaves_a_valid_batch(settings_of, codec):
     built = batch()
