@@ -47,6 +47,9 @@ OnDelivery = Callable[["RecordMetadata | None", Exception | None], Any]
 NO_HEADERS: list[tuple[str, Any]] = []
 """The headers of records without any; never changed."""
 UNLIMITED = 2**62
+RECORDS_PER_CHECK = 1024
+"""After so many records `send()` of an asyncio producer makes a coroutine, which checks the time."""
+_RECORDS_PER_CHECK = cython.declare(cython.int, 1024)
 
 
 @cython.cfunc
@@ -481,12 +484,14 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
 
     A call completes without a coroutine if the record has no timestamp and fits into the open batch
     of its partition, and its headers are empty, a list or a tuple. The coroutine `_send()` sends
-    all other records.
+    all other records, and lets the event loop run if it is time: a loop of sends never suspends by
+    itself, and a batch may take ten thousands of small records.
     """
 
     _topics: dict
     _state: SendState
     _event_loop: Any
+    _unchecked: cython.int
 
     def _enable_sends(
         self,
@@ -495,6 +500,7 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
         loop: asyncio.AbstractEventLoop,
     ) -> None:
         """Must be called before `send`."""
+        self._unchecked = 0
         self._topics = topics
         self._state = state
         self._event_loop = loop
@@ -524,6 +530,10 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
         topic, value, key, headers, partition, timestamp, on_delivery = fields
         state: SendState | None = self._state
         if timestamp is not None or state is None or not state.direct:
+            return None
+        self._unchecked += 1
+        if self._unchecked >= _RECORDS_PER_CHECK:
+            self._unchecked = 0
             return None
         if not headers:
             headers = NO_HEADERS

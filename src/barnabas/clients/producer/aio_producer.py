@@ -210,7 +210,9 @@ class Producer(DirectSender, AsyncClosesOnExit):
                 timestamp = as_timestamp(timestamp)
             if appender is not None and self._core.direct:
                 delivery = appender.try_deliver(key, value, pairs, partition, timestamp, self._loop)
-            if delivery is None:
+            if delivery is not None:
+                await self._let_loop_run()
+            else:
                 record = SentRecord(topic, value, key, pairs, partition, timestamp)
                 delivery = Delivery(await self._send_slowly(record), self._loop)
         except (TypeError, ValueError, AttributeError):
@@ -235,17 +237,17 @@ class Producer(DirectSender, AsyncClosesOnExit):
             return self._appends.rejected(record, error)
         self._records.sent(sent, future)
         if future.delta == 0:
-            await self._let_loop_run(future.batch.partition)
+            # A request has at most one batch of a partition: the second batch must not wait.
+            queued = self._core.accumulator.queued(future.batch.partition)
+            await self._let_loop_run(now=len(queued) > 1)
         return future
 
-    async def _let_loop_run(self, topic_partition: TopicPartition) -> None:
-        """Lets the event loop run after a new batch, so that others are sent and tasks continue.
+    async def _let_loop_run(self, *, now: bool = False) -> None:
+        """Lets the event loop run if it has not for some time, so that other tasks continue.
 
         A loop of sends never suspends by itself. If the event loop ran after each batch, each batch
         would get its own request: with ten partitions a request had 1,500 records instead of 3,500.
-        But a request has at most one batch of a partition, so the second batch must not wait.
         """
-        now = self._loop.time()
-        if now >= self._runs_by_s or len(self._core.accumulator.queued(topic_partition)) > 1:
+        if now or self._loop.time() >= self._runs_by_s:
             await asyncio.sleep(0)
             self._runs_by_s = self._loop.time() + SLICE_S

@@ -107,6 +107,23 @@ async def test_await_gives_the_result(producer):
     assert producer.batch.appender.count == 1
 
 
+def test_makes_a_coroutine_after_many_records(hot, producer):
+    """The coroutine lets other tasks run, although a batch has room for many more records."""
+    producer.batch.appender.close()
+    appender = hot.TopicAppender(1, True)
+    batch = ProducerBatch(TopicPartition("t", 0), 10**6, 0, threading.Lock(), IdleDriver())
+    appender.open(batch, 10**6)
+    producer._enable_sends({"t": appender}, producer.state, object())
+    slow = []
+    for number in range(3 * hot.RECORDS_PER_CHECK):
+        try:
+            producer.send("t", b"v").send(None)
+        except StopIteration:
+            continue
+        slow.append(number + 1)
+    assert slow == [hot.RECORDS_PER_CHECK, 2 * hot.RECORDS_PER_CHECK, 3 * hot.RECORDS_PER_CHECK]
+
+
 def test_does_nothing_before_it_is_awaited(producer):
     call = producer.send("t", b"v")
     assert producer.batch.appender.count == 0
