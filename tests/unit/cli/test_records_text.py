@@ -1,11 +1,12 @@
 """Records as text: printf and Apache's formatter."""
 
+import socket
 import struct
 
 import pytest
 
 from barnabas.cli.apache.message_formatters import MessageFormatter
-from barnabas.cli.record_io.record_formats import RecordFormat
+from barnabas.cli.record_io.record_formats import RecordFormat, RecordPrinter
 from barnabas.model.errors import ConfigError
 from barnabas.model.records import TimestampType
 from barnabas.records.record import Record
@@ -58,3 +59,12 @@ def test_a_java_deserializer_is_found_by_its_name():
         render(record(), value_deserializer="com.example.Mine")
     with pytest.raises(ConfigError, match="no property"):
         render(record(), print_nonsense="true")
+
+
+def test_unbuffered_output_gets_all_records_of_a_call_at_once():
+    """Standard output is a raw file with PYTHONUNBUFFERED; a datagram socket shows each write."""
+    near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    with near, far, open(far.fileno(), "wb", buffering=0, closefd=False) as out:
+        records = [Record("t", 0, offset, value=b"v%d" % offset) for offset in range(3)]
+        RecordPrinter("raw", None, out).write(records)
+        assert near.recv(100) == b"v0\nv1\nv2\n"

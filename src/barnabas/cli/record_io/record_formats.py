@@ -11,6 +11,7 @@ The printf format is given as `-f '%t/%p/%o %k=%v\\n'`:
 Keys and values are printed as bytes without conversion; null is printed as `null_text`.
 """
 
+import io
 import re
 from collections.abc import Callable
 from typing import BinaryIO
@@ -98,7 +99,7 @@ class RecordPrinter:
     """Writes records and flushes after each call."""
 
     def __init__(self, form: str, printf: str | None, out: BinaryIO) -> None:
-        self._out = out
+        self._out = _buffered(out)
         self._form = form
         self._printf = RecordFormat(printf) if printf is not None else None
         self._began = False
@@ -127,6 +128,17 @@ class RecordPrinter:
                 return "\t".join(_cells(record)).encode() + b"\n"
             case _:
                 return _TABLE.format(*_cells(record)).rstrip().encode() + b"\n"
+
+
+def _buffered(out: BinaryIO) -> BinaryIO:
+    """Returns a stream with a buffer.
+
+    Standard output has none with PYTHONUNBUFFERED, which is usual in containers: each record would
+    be a system call.
+    """
+    if isinstance(out, io.RawIOBase):
+        return open(out.fileno(), "wb", closefd=False)
+    return out
 
 
 def _cells(record: Record) -> list[str]:

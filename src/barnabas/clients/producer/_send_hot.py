@@ -48,7 +48,7 @@ NO_HEADERS: list[tuple[str, Any]] = []
 """The headers of records without any; never changed."""
 UNLIMITED = 2**62
 RECORDS_PER_CHECK = 1024
-"""After so many records `send()` of an asyncio producer makes a coroutine, which checks the time."""
+"""After so many records `send()` of an asyncio producer makes a coroutine that checks the time."""
 _RECORDS_PER_CHECK = cython.declare(cython.int, 1024)
 
 
