@@ -39,13 +39,7 @@ cdef class ArrowColumns:
     cdef BinaryColumn _header_values
     # The lowest timestamp, at most 0; also of rows that were removed again.
     cdef long long _earliest
-    # The plain record that was looked at last.
-    cdef long long _time_delta
-    cdef long long _offset_delta
-    cdef Py_ssize_t _key_start
-    cdef Py_ssize_t _key_size
-    cdef Py_ssize_t _value_start
-    cdef Py_ssize_t _value_size
+    # The last bytes of the data; see `_with_room_behind`.
     cdef Bytes _tail
     # Whether `_copy_plain` stopped at a record that is not plain.
     cdef bint _stopped
@@ -68,10 +62,7 @@ cdef class ArrowColumns:
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t until, Py_ssize_t end, int rows,
         long long base_offset, long long last_delta, long long base_time, long long time_factor
     ) noexcept nogil
-    cdef Py_ssize_t _plain(
-        self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end
-    ) noexcept nogil
-    cdef Py_ssize_t _plain_at(
+    cdef unsigned char* _with_room_behind(
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end
     ) noexcept nogil
     cdef int _room(self, Py_ssize_t rows, Py_ssize_t size) except? -1

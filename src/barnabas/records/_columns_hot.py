@@ -15,6 +15,11 @@ except ImportError:
     from barnabas.model import _cython_shim as cython
 
 if cython.compiled:
+    from cython.cimports.barnabas.records._plain_record import (
+        PLAIN_HEAD,
+        PlainRecord,
+        plain_record,
+    )
     from cython.cimports.cpython.bytearray import (
         PyByteArray_AS_STRING,
         PyByteArray_Resize,
@@ -23,31 +28,8 @@ if cython.compiled:
 
 COMPILED: bool = cython.compiled
 
-# Maximum size of the numbers of a plain record: its length, two deltas, two lengths, two bytes.
-_PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 17)
 # Larger batches are copied without the GIL: the loop thread receives the next response meanwhile.
 _NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 65536)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
-    """Returns the raw value of a varint of up to three bytes times four, plus its size; else 0.
-
-    The raw value is in zigzag form: bit 2 is set if it is negative; otherwise a shift by three bits
-    gives the value.
-    """
-    byte: cython.longlong = data[at]
-    if byte < 0x80:
-        return byte << 2 | 1
-    byte = (byte & 0x7F) | (data[at + 1] << 7)
-    if data[at + 1] < 0x80:
-        return byte << 2 | 2
-    if data[at + 2] < 0x80:
-        return ((byte & 0x3FFF) | (data[at + 2] << 14)) << 2 | 3
-    return 0
 
 
 @cython.cclass
@@ -321,34 +303,36 @@ class ArrowColumns:
         times = cython.cast(cython.p_longlong, self._timestamps._out + self._timestamps._size)
         key_ends = cython.cast(cython.p_int, self._keys._ends._out + self._keys._ends._size)
         value_ends = cython.cast(cython.p_int, self._values._ends._out + self._values._ends._size)
-        keys: cython.p_uchar = self._keys._bytes._out + self._keys._bytes._size
-        values: cython.p_uchar = self._values._bytes._out + self._values._bytes._size
+        keys: cython.p_uchar = self._keys._bytes._out
+        values: cython.p_uchar = self._values._bytes._out
         key_size: cython.Py_ssize_t = self._keys._bytes._size
         value_size: cython.Py_ssize_t = self._values._bytes._size
         stop: cython.Py_ssize_t
+        source: cython.p_uchar
         keyless: cython.bint = False
         count: cython.int = 0
+        fields = cython.declare(PlainRecord)
         self._stopped = False
         while count < rows:
-            stop = self._plain(data, pos, end)
-            self._stopped = stop == 0 or self._offset_delta > last_delta
+            near_end: cython.bint = end - pos < PLAIN_HEAD
+            source = self._with_room_behind(data, pos, end) if near_end else data
+            stop = plain_record(source, pos, end, cython.address(fields))
+            self._stopped = stop == 0 or fields.offset_delta > last_delta or fields.value_size < 0
             if self._stopped or stop > until:
                 break
             if count == 0:
-                keyless = self._key_size < 0
-            elif keyless != (self._key_size < 0):
+                keyless = fields.key_size < 0
+            elif keyless != (fields.key_size < 0):
                 break
-            offsets[count] = base_offset + self._offset_delta
-            times[count] = base_time + time_factor * self._time_delta
+            offsets[count] = base_offset + fields.offset_delta
+            times[count] = base_time + time_factor * fields.time_delta
             self._earliest = min(self._earliest, times[count])
             if not keyless:
-                memcpy(keys, data + self._key_start, self._key_size)
-                keys += self._key_size
-                key_size += self._key_size
+                memcpy(keys + key_size, source + fields.key_start, fields.key_size)
+                key_size += fields.key_size
             key_ends[count] = key_size
-            memcpy(values, data + self._value_start, self._value_size)
-            values += self._value_size
-            value_size += self._value_size
+            memcpy(values + value_size, source + fields.value_start, fields.value_size)
+            value_size += fields.value_size
             value_ends[count] = value_size
             pos = stop
             count += 1
@@ -356,66 +340,20 @@ class ArrowColumns:
         return pos
 
     @cython.cfunc
-    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def _plain(
+    def _with_room_behind(
         self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.Py_ssize_t:
-        """Reads the record at `pos`; returns its end, 0 if it is not plain."""
-        if end - pos >= _PLAIN_HEAD:
-            return self._plain_at(data, pos, end)
-        # Numbers are read before their size is known, so the last records are copied to a larger
-        # buffer.
-        tail: cython.p_uchar = self._tail._out
-        memset(tail, 0, 2 * _PLAIN_HEAD)
-        memcpy(tail, data + pos, end - pos)
-        stop: cython.Py_ssize_t = self._plain_at(tail, 0, end - pos)
-        if stop == 0:
-            return 0
-        self._key_start += pos
-        self._value_start += pos
-        return pos + stop
+    ) -> cython.p_uchar:
+        """Copies the last bytes, fewer than PLAIN_HEAD, to a larger buffer, because `plain_record`
+        reads numbers before their size is known.
 
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _plain_at(
-        self, data: cython.p_uchar, pos: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.Py_ssize_t:
-        """Does the same as `_plain`; _PLAIN_HEAD bytes from `pos` on must be readable."""
-        found: cython.longlong = _short(data, pos)
-        at: cython.Py_ssize_t = pos + (found & 3)
-        stop: cython.Py_ssize_t = at + (found >> 3)
-        if found == 0 or found & 4 or stop > end:
-            return 0
-        found = _short(data, at + 1)
-        at += 1 + (found & 3)
-        self._time_delta = (found >> 3) ^ -((found >> 2) & 1)
-        offset: cython.longlong = _short(data, at)
-        at += offset & 3
-        self._offset_delta = offset >> 3
-        key: cython.longlong = _short(data, at)
-        if found == 0 or offset == 0 or key == 0 or offset & 4:
-            return 0
-        self._key_start = at + (key & 3)
-        self._key_size = key >> 3
-        if key & 4:
-            if key >> 2 != 1:
-                return 0
-            self._key_size = -1
-        at = self._key_start + (0 if self._key_size < 0 else self._key_size)
-        # Bytes after the record must not be read: it may be the last one of the buffer.
-        if at > stop - 3 and (at > stop - 2 or data[at] >= 0x80):
-            return 0
-        found = _short(data, at)
-        self._value_start = at + (found & 3)
-        self._value_size = found >> 3
-        at = self._value_start + self._value_size
-        if found == 0 or found & 4 or at != stop - 1 or data[at] != 0:
-            return 0
-        return stop
+        Returns a pointer that has these bytes at the index `pos`.
+        """
+        tail: cython.p_uchar = self._tail._out
+        memset(tail, 0, 2 * PLAIN_HEAD)
+        memcpy(tail, data + pos, end - pos)
+        return tail - pos
 
     @cython.cfunc
     @cython.exceptval(-1)

@@ -26,6 +26,11 @@ if cython.compiled:
     from cython.cimports.barnabas.records._batch_header_hot import BatchHeader
     from cython.cimports.barnabas.records._columns_hot import ArrowColumns
     from cython.cimports.barnabas.records._object_calls import PyObject_GC_UnTrack
+    from cython.cimports.barnabas.records._plain_record import (
+        PLAIN_HEAD,
+        PlainRecord,
+        plain_record,
+    )
     from cython.cimports.barnabas.records._record_hot import Record
     from cython.cimports.cpython.bytes import PyBytes_AS_STRING, PyBytes_FromStringAndSize
     from cython.cimports.libc.string import memcmp, memcpy
@@ -38,8 +43,6 @@ COMPILED: bool = cython.compiled
 
 # The smallest record: length, attributes, two deltas, two null lengths, header count.
 _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
-# Maximum size of the numbers before the key of a plain record; see `_check_plain`.
-_PLAIN_HEAD = cython.declare(cython.Py_ssize_t, 10)
 # Records of more bytes are checked without the interpreter lock.
 _NOGIL_BYTES = cython.declare(cython.Py_ssize_t, 1 << 20)
 # Values of more bytes are copied without the interpreter lock.
@@ -52,24 +55,6 @@ _LOG_APPEND_BIT = cython.declare(cython.int, 0x08)
 
 _CREATE_TIME = TimestampType.CREATE_TIME
 _LOG_APPEND_TIME = TimestampType.LOG_APPEND_TIME
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _short(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
-    """Returns the raw value of a varint of one or two bytes times four, plus its size; else 0.
-
-    The raw value is in zigzag form: bit 2 is set if it is negative; otherwise a shift by three bits
-    gives the value.
-    """
-    byte: cython.longlong = data[at]
-    if byte < 0x80:
-        return byte << 2 | 1
-    if data[at + 1] < 0x80:
-        return ((byte & 0x7F) | (data[at + 1] << 7)) << 2 | 2
-    return 0
 
 
 def _corrupt(reason: str) -> NoReturn:
@@ -230,27 +215,27 @@ class RecordCursor:
     def _plain_records(self, topic: str, partition: cython.int, out: list) -> cython.int:
         """Appends plain records up to the first one that is not plain. Compiled only.
 
-        Almost all records are plain: short numbers and no headers. `records` handles the others,
-        and reports errors.
+        `records` handles the others, and reports errors.
         """
         data: cython.p_uchar = self._data
         pos: cython.Py_ssize_t = self._pos
         stop: cython.Py_ssize_t
+        fields = cython.declare(PlainRecord)
         record: Record
-        while self._left > 0:
-            stop = self._plain_fields(data, pos)
-            if stop == 0:
+        while self._left > 0 and self._end - pos >= PLAIN_HEAD:
+            stop = plain_record(data, pos, self._end, cython.address(fields))
+            if stop == 0 or fields.offset_delta > self._last_delta:
                 break
             record = Record.__new__(Record)
             record._topic = topic
             record._partition = partition
-            record._offset = self._offset
-            record._timestamp = self._timestamp
+            record._offset = self._base_offset + fields.offset_delta
+            record._timestamp = self._append_timestamp
+            if not self._append_time:
+                record._timestamp = self._base_timestamp + fields.time_delta
             record._timestamp_type = self._timestamp_type
-            if self._key_size >= 0:
-                record._key = data[self._key_start : self._key_start + self._key_size]
-            if self._value_size >= 0:
-                record._value = data[self._value_start : self._value_start + self._value_size]
+            record._key = self._bytes(fields.key_start, fields.key_size)
+            record._value = self._bytes(fields.value_start, fields.value_size)
             record._headers = ()
             record._leader_epoch = self._leader_epoch
             out.append(record)
@@ -258,43 +243,6 @@ class RecordCursor:
             self._left -= 1
         self._pos = pos
         return 0
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _plain_fields(self, data: cython.p_uchar, pos: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Reads the record at `pos`; returns its end, 0 if it is not plain."""
-        if self._end - pos < _PLAIN_HEAD:
-            return 0
-        size: cython.longlong = _short(data, pos)
-        at: cython.Py_ssize_t = pos + (size & 3)
-        stop: cython.Py_ssize_t = at + (size >> 3)
-        if size == 0 or size & 4 or stop > self._end:
-            return 0
-        time: cython.longlong = _short(data, at + 1)
-        at += 1 + (time & 3)
-        delta: cython.longlong = _short(data, at)
-        at += delta & 3
-        key: cython.longlong = _short(data, at)
-        if time == 0 or delta == 0 or delta & 4 or delta >> 3 > self._last_delta or key == 0:
-            return 0
-        self._key_start = at + (key & 3)
-        self._key_size = -1 if key & 4 else key >> 3
-        at = self._key_start + max(self._key_size, 0)
-        if (key & 4 and key >> 2 != 1) or at > stop - 2:
-            return 0
-        value: cython.longlong = _short(data, at)
-        self._value_start = at + (value & 3)
-        self._value_size = -1 if value & 4 else value >> 3
-        at = self._value_start + max(self._value_size, 0)
-        if value == 0 or (value & 4 and value >> 2 != 1) or at != stop - 1 or data[at]:
-            return 0
-        self._offset = self._base_offset + (delta >> 3)
-        self._timestamp = self._append_timestamp
-        if not self._append_time:
-            self._timestamp = self._base_timestamp + ((time >> 3) ^ -((time >> 2) & 1))
-        return stop
 
     def raw(self) -> list[RawRecord]:
         """Returns every record, for the broker itself."""
@@ -347,63 +295,27 @@ class RecordCursor:
     @cython.nogil
     @cython.exceptval(check=False)
     def _check_plain(self) -> cython.void:
-        """Checks plain records up to the first one that is not plain. Compiled only.
-
-        Almost all records are plain: short numbers and no headers. `check` handles the others.
-        """
+        """Checks plain records up to the first one that is not plain. Compiled only."""
         index: cython.longlong = self._checked
         last: cython.longlong = min(self._last_delta, index + self._left - 1)
         stop: cython.Py_ssize_t
-        while index <= last:
-            stop = self._plain_end(self._data, self._pos, index)
-            if stop == 0:
+        time: cython.longlong
+        fields = cython.declare(PlainRecord)
+        while index <= last and self._end - self._pos >= PLAIN_HEAD:
+            stop = plain_record(self._data, self._pos, self._end, cython.address(fields))
+            if stop == 0 or fields.offset_delta != index:
                 break
-            if index == 0 or self._timestamp < self._lowest:
-                self._lowest = self._timestamp
-            if self._timestamp > self._highest:
-                self._highest = self._timestamp
-            if self._key_size < 0 and self._keyless < 0:
+            time = self._base_timestamp + fields.time_delta
+            if index == 0 or time < self._lowest:
+                self._lowest = time
+            if time > self._highest:
+                self._highest = time
+            if fields.key_size < 0 and self._keyless < 0:
                 self._keyless = index
             index += 1
             self._pos = stop
         self._left -= cython.cast(cython.int, index - self._checked)
         self._checked = index
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _plain_end(
-        self, data: cython.p_uchar, pos: cython.Py_ssize_t, index: cython.longlong
-    ) -> cython.Py_ssize_t:
-        """Returns the end of the plain record at `pos`; 0 if it is not plain or not number
-        `index`.
-        """
-        if self._end - pos < _PLAIN_HEAD:
-            return 0
-        found: cython.longlong = _short(data, pos)
-        at: cython.Py_ssize_t = pos + (found & 3)
-        stop: cython.Py_ssize_t = at + (found >> 3)
-        if found == 0 or found & 4 or stop > self._end:
-            return 0
-        time: cython.longlong = _short(data, at + 1)
-        at += 1 + (time & 3)
-        found = _short(data, at)
-        at += found & 3
-        # Zigzag doubles a number, and `_short` multiplies by four.
-        if time == 0 or found == 0 or found >> 2 != index << 1:
-            return 0
-        self._timestamp = self._base_timestamp + ((time >> 3) ^ -((time >> 2) & 1))
-        found = _short(data, at)
-        self._key_size = -1 if found & 4 else found >> 3
-        at += (found & 3) + max(self._key_size, 0)
-        if found == 0 or (found & 4 and found >> 2 != 1) or at > stop - 2:
-            return 0
-        found = _short(data, at)
-        at += (found & 3) + (0 if found & 4 else found >> 3)
-        if found == 0 or (found & 4 and found >> 2 != 1) or at != stop - 1 or data[at]:
-            return 0
-        return stop
 
     def spans(self) -> list[tuple[int, int, int]]:
         """Returns (start, end, timestamp) of each record; the bytes include the length prefix."""
