@@ -6,6 +6,7 @@ Small responses share one scratch buffer; a large one is received directly into 
 
 from __future__ import annotations
 
+import os
 from struct import Struct
 from typing import Any
 
@@ -19,13 +20,20 @@ from barnabas.net.response_memory import ResponseMemory
 
 if cython.compiled:
     from cython.cimports.barnabas.model._big_endian import i32
+    from cython.cimports.barnabas.net._socket_calls import barnabas_recv_rest
     from cython.cimports.cpython.bytearray import PyByteArray_AS_STRING
 
 COMPILED: bool = cython.compiled
 
+LOW_WATER_BYTES = 512 * 1024
+"""While a large response arrives, the thread wakes up for this many bytes of it."""
 SCRATCH_BYTES = 64 * 1024
 DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 _unpack_size = Struct(">i").unpack_from
+# `receive_rest` ends when no bytes arrive for the first time, and after the second one in total.
+_IDLE_MS = cython.declare(cython.int, 1)
+_LIMIT_MS = cython.declare(cython.int, 5)
+_STEP_BYTES = cython.declare(cython.Py_ssize_t, 524288)
 
 
 @cython.final
@@ -69,6 +77,31 @@ class FrameReceiver:
         if self._frame is not None:
             return self._frame[self._frame_filled :]
         return memoryview(self._scratch)[self._scratch_end :]
+
+    def receive_rest(self, fd: cython.int) -> int:
+        """Receives the rest of a large frame from a socket, without the interpreter lock.
+
+        It waits for bytes for some milliseconds, so only a thread that has nothing else to do may
+        call it. Returns the number of bytes for `filled()`; 0 if there are none, or not compiled.
+        It may change SO_RCVLOWAT of the socket.
+
+        Raises:
+            OSError: the connection has failed.
+        """
+        if not cython.compiled or self._frame is None:
+            return 0
+        count: cython.Py_ssize_t
+        missing: cython.Py_ssize_t
+        target: cython.uchar[::1] = self._frame
+        missing = target.shape[0] - self._frame_filled
+        data: cython.p_uchar = cython.cast(
+            cython.p_uchar, cython.address(target[self._frame_filled])
+        )
+        with cython.nogil:
+            count = barnabas_recv_rest(fd, data, missing, _STEP_BYTES, _IDLE_MS, _LIMIT_MS)
+        if count < 0:
+            raise OSError(-count, os.strerror(-count))
+        return count
 
     def filled(self, count: cython.Py_ssize_t) -> list[memoryview]:
         """Accepts `count` bytes in the last `buffer()`; returns the frames that are complete."""

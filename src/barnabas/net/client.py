@@ -393,6 +393,9 @@ class ClientConnection(ResponseProtocol):
     def missing_bytes(self) -> int:
         return self._receiver.missing_bytes
 
+    def receive_rest(self, fd: int) -> int:
+        return self._receiver.receive_rest(fd)
+
     def buffer_updated(self, nbytes: int) -> None:
         try:
             for frame in self._receiver.filled(nbytes):

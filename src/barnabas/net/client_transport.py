@@ -6,6 +6,12 @@ has up to a megabyte, so here large parts stay where they are (`OutputQueue`). T
 read in one call from the selector if the loop is a `DirectEventLoop`. While a large response
 arrives, the loop wakes up for half a megabyte at a time and not for each packet (SO_RCVLOWAT).
 
+The rest of a large response is received in one call without the interpreter lock. With a call for
+each half megabyte the lock was needed each time, and a thread that decodes at the same time
+releases it only when it has to wait: the two threads took turns instead of working at the same
+time. The loop thread of a blocking client makes this call itself. On the loop of an application a
+thread of the transport makes it, so that the application decodes the last response meanwhile.
+
 It does not connect, and it does not interpret bytes: the protocol object does.
 """
 
@@ -13,8 +19,12 @@ import asyncio
 import socket
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
+from barnabas.net._frame_receiver_hot import COMPILED, LOW_WATER_BYTES
+from barnabas.net.event_loop import ClientEventLoop
 from barnabas.net.replies import Buffer
 from barnabas.net.reply_queue import OutputQueue
 from barnabas.net.stream import TcpStream
@@ -25,10 +35,6 @@ HIGH_WATER_BYTES = 64 * 1024
 SMALL_PART_BYTES = 64 * 1024
 """Parts are joined if their average is smaller: a copy costs less than handling each of them."""
 
-
-LOW_WATER_BYTES = 512 * 1024
-"""While a large response arrives, the socket is readable when it has this many bytes of it."""
-
 _HAS_LOW_WATER = sys.platform == "linux"
 
 
@@ -38,6 +44,14 @@ class ResponseProtocol(asyncio.BufferedProtocol):
     @property
     def missing_bytes(self) -> int:
         """Bytes that must arrive before there is anything to do; 0 if that is not known."""
+        return 0
+
+    def receive_rest(self, fd: int) -> int:
+        """Receives missing bytes from a socket, and may wait for them for some milliseconds.
+
+        Any thread may call it, as long as no other method of the protocol is called meanwhile. The
+        transport passes the returned number to `buffer_updated`; 0 if nothing was received.
+        """
         return 0
 
 
@@ -66,6 +80,10 @@ class ClientTransport(asyncio.Transport):
         self._closed = False
         self._paused = False
         self._low_water = 1
+        self._may_wait = isinstance(loop, ClientEventLoop)
+        self._receiver: ThreadPoolExecutor | None = None  # its thread receives large responses
+        self._receiving = False  # in that thread
+        self._stalled = False  # the thread has received nothing
         self._stream.watch_readable(self._on_readable)
         protocol.connection_made(self)
 
@@ -106,9 +124,11 @@ class ClientTransport(asyncio.Transport):
     # -- callbacks of the loop -----------------------------------------------------------------
 
     def _on_readable(self) -> None:
-        protocol = self._protocol
         try:
-            count = self._stream.recv_into(memoryview(protocol.get_buffer(-1)))
+            missing = self._protocol.missing_bytes
+            if COMPILED and missing >= LOW_WATER_BYTES and self._receive_rest():
+                return
+            count = self._stream.recv_into(memoryview(self._protocol.get_buffer(-1)))
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -117,14 +137,31 @@ class ClientTransport(asyncio.Transport):
         if count == 0:
             self._end(None)
             return
+        self._received(count)
+
+    def _received(self, count: int) -> None:
         try:
-            protocol.buffer_updated(count)
+            self._protocol.buffer_updated(count)
             if _HAS_LOW_WATER and not self._closed:
-                self._set_low_water(protocol.missing_bytes)
+                self._set_low_water(self._protocol.missing_bytes)
         except Exception as error:  # noqa: BLE001 - a defect must fail the requests, not hang them
             message = "a response could not be handled"
             self._loop.call_exception_handler({"message": message, "exception": error})
             self._end(error)
+
+    def _received_rest(self, count: int, error: OSError | None) -> None:
+        """Continues after the thread has received `count` bytes."""
+        self._receiving = False
+        if self._closed:
+            self._stream.close()
+            return
+        if error is not None:
+            self._end(error)
+            return
+        self._stream.watch_readable(self._on_readable)
+        self._stalled = count == 0
+        if count:
+            self._received(count)
 
     def _flush(self) -> None:
         try:
@@ -142,6 +179,36 @@ class ClientTransport(asyncio.Transport):
             self._protocol.resume_writing()
 
     # -- internal ------------------------------------------------------------------------------
+
+    def _receive_rest(self) -> bool:
+        """Receives the rest of a large response; returns False if the caller has to receive."""
+        self._low_water = 0  # it may change
+        if self._may_wait:
+            count = self._protocol.receive_rest(self._stream.fd)
+            if count:
+                self._received(count)
+            return count > 0
+        if self._stalled:  # the next bytes, an error or the end: the thread reports only bytes
+            self._stalled = False
+            return False
+        if self._receiver is None:
+            self._receiver = ThreadPoolExecutor(1, "barnabas-receiver")
+        try:
+            self._receiver.submit(self._receive_in_thread)
+        except RuntimeError:  # the interpreter is about to end
+            return False
+        self._receiving = True
+        self._stream.watch_readable(None)
+        return True
+
+    def _receive_in_thread(self) -> None:
+        count, failure = 0, None
+        try:
+            count = self._protocol.receive_rest(self._stream.fd)
+        except OSError as error:
+            failure = error
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._received_rest, count, failure)
 
     def _send_small(self, data: bytes) -> None:
         """Sends small data; the queue keeps what the socket does not accept."""
@@ -176,6 +243,11 @@ class ClientTransport(asyncio.Transport):
             return
         self._closed = True
         self._output.clear()
-        self._stream.close()
+        if self._receiving:  # the number of a closed descriptor could become that of another file
+            self._stream.shut_down()
+        else:
+            self._stream.close()
+        if self._receiver is not None:
+            self._receiver.shutdown(wait=False)
         # Not at once: the caller may be in the middle of sending a request.
         self._loop.call_soon(self._protocol.connection_lost, error)

@@ -10,6 +10,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from barnabas.net.event_loop import DirectEventLoop
@@ -134,6 +135,15 @@ class TcpStream:
         elif self._writing:
             self._loop.remove_writer(self.fd)
         self._writing = callback is not None
+
+    def shut_down(self) -> None:
+        """Ends the connection, but keeps the descriptor for a thread that uses it; `close()`
+        follows.
+        """
+        self.watch_readable(None)
+        self.watch_writable(None)
+        with suppress(OSError):  # the peer has ended it
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self.watch_readable(None)

@@ -6,13 +6,14 @@ import sys
 
 import pytest
 
+from barnabas.net._frame_receiver_hot import FrameReceiver
 from barnabas.net.client_transport import (
     HIGH_WATER_BYTES,
     LOW_WATER_BYTES,
     ClientTransport,
     ResponseProtocol,
 )
-from barnabas.net.event_loop import DirectEventLoop
+from barnabas.net.event_loop import ClientEventLoop, DirectEventLoop
 
 
 class Recorder(ResponseProtocol):
@@ -48,14 +49,36 @@ class Recorder(ResponseProtocol):
         self.lost.set_result(exc)
 
 
-@pytest.fixture(params=[asyncio.SelectorEventLoop, DirectEventLoop])
-def run(request):
-    """Runs a test with a transport and the socket of its peer, on both kinds of loop."""
+class Responses(Recorder):
+    """Keeps the responses that it receives, as a client's connection does."""
 
-    def run(test):
+    def __init__(self):
+        super().__init__()
+        self.receiver = FrameReceiver()
+        self.frames = []
+
+    def get_buffer(self, sizehint):
+        return self.receiver.buffer()
+
+    @property
+    def missing_bytes(self):
+        return self.receiver.missing_bytes
+
+    def receive_rest(self, fd):
+        return self.receiver.receive_rest(fd)
+
+    def buffer_updated(self, nbytes):
+        self.frames += [bytes(frame) for frame in self.receiver.filled(nbytes)]
+
+
+@pytest.fixture(params=[asyncio.SelectorEventLoop, DirectEventLoop, ClientEventLoop])
+def run(request):
+    """Runs a test with a transport and the socket of its peer, on each kind of loop."""
+
+    def run(test, make_protocol=Recorder):
         async def main():
             near, far = _connected()
-            protocol = Recorder()
+            protocol = make_protocol()
             transport = ClientTransport(asyncio.get_running_loop(), near, protocol)
             try:
                 await asyncio.wait_for(test(transport, protocol, far), 10)
@@ -222,6 +245,74 @@ def test_a_connection_that_ends_within_a_large_response_is_lost(run):
         assert len(protocol.received) == 2000
 
     run(test)
+
+
+def response(number, size):
+    """Returns a frame with `size` bytes that differ from those of other responses."""
+    content = (bytes(range(256)) * (size // 256 + 1))[number : number + size]
+    return len(content).to_bytes(4, "big") + content
+
+
+def test_large_and_small_responses_arrive_in_order(run):
+    sizes = [6 * LOW_WATER_BYTES, 10, 2 * LOW_WATER_BYTES + 1, 100_000, 3 * LOW_WATER_BYTES, 7]
+    frames = [response(number, size) for number, size in enumerate(sizes)]
+
+    async def test(transport, protocol, far):
+        await asyncio.get_running_loop().sock_sendall(far, b"".join(frames))
+        await condition(lambda: len(protocol.frames) == len(frames))
+        assert protocol.frames == [frame[4:] for frame in frames]
+
+    run(test, Responses)
+
+
+def test_a_large_response_that_arrives_with_pauses_is_complete(run):
+    frame = response(1, 4 * LOW_WATER_BYTES)
+
+    async def test(transport, protocol, far):
+        loop = asyncio.get_running_loop()
+        step = LOW_WATER_BYTES * 2 // 3
+        for start in range(0, len(frame), step):
+            await loop.sock_sendall(far, frame[start : start + step])
+            await asyncio.sleep(0.015)
+        await loop.sock_sendall(far, response(2, 5))
+        await condition(lambda: len(protocol.frames) == 2)
+        assert protocol.frames[0] == frame[4:]
+
+    run(test, Responses)
+
+
+def test_a_connection_is_aborted_while_a_large_response_is_received(run):
+    async def test(transport, protocol, far):
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(far, response(1, 4 * LOW_WATER_BYTES)[: 2 * LOW_WATER_BYTES])
+        await condition(lambda: protocol.missing_bytes)
+        transport.abort()
+        assert await asyncio.shield(protocol.lost) is None
+        await condition(lambda: transport._stream._socket.fileno() < 0)
+        assert await ended(far)
+        assert protocol.frames == []
+
+    run(test, Responses)
+
+
+def test_a_reset_within_a_large_response_reports_the_error(run):
+    async def test(transport, protocol, far):
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(far, response(1, 4 * LOW_WATER_BYTES)[:1000])
+        await condition(lambda: protocol.missing_bytes)
+        far.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        far.close()
+        assert isinstance(await asyncio.shield(protocol.lost), OSError)
+
+    run(test, Responses)
+
+
+async def ended(sock):
+    """Whether the other side has ended the connection."""
+    try:
+        return await asyncio.get_running_loop().sock_recv(sock, 1) == b""
+    except ConnectionResetError:
+        return True
 
 
 async def condition(holds):

@@ -7,7 +7,8 @@ accepts it, and one that was never awaited causes a RuntimeWarning.
 
 The interpreter awaits it through the slot `am_send`, which returns the result without a
 StopIteration exception. Cython has no syntax for that slot, so this module sets it in the type.
-A call has a caller and arguments of any kind.
+A call has a caller and up to four arguments, which are fields of the call: a tuple of them would be
+one more object for each call.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ class DirectCaller:
     """Base class of the objects that have such calls: subclasses override the methods below."""
 
     @cython.ccall
-    def _complete(self, arguments: object) -> object:
+    def _complete(self, call: DirectCall) -> object:
         """Returns the result of a call, None if something has to be awaited."""
         raise NotImplementedError
 
     @cython.ccall
-    def _continue(self, arguments: object) -> object:
+    def _continue(self, call: DirectCall) -> object:
         """Returns the coroutine that completes a call."""
         raise NotImplementedError
 
-    def _describe(self, arguments: object) -> str:
+    def _describe(self, call: DirectCall) -> str:
         """Returns the name of a call, for a warning."""
         raise NotImplementedError
 
@@ -55,9 +56,14 @@ class DirectCaller:
 class DirectCall:
     """One call. No subclasses: only then the memory of a call is used again for the next one."""
 
-    def __init__(self, caller: DirectCaller, arguments: Any) -> None:
+    def __init__(
+        self, caller: DirectCaller, first: Any, second: Any, third: Any, others: Any
+    ) -> None:
         self._caller = caller
-        self._arguments = arguments
+        self._first = first
+        self._second = second
+        self._third = third
+        self._others = others
         self._coroutine: Any = None
         self._begun = False
 
@@ -67,9 +73,9 @@ class DirectCall:
         if self._begun:
             raise RuntimeError("cannot reuse already awaited coroutine")
         self._begun = True
-        result = self._caller._complete(self._arguments)
+        result = self._caller._complete(self)
         if result is None:
-            self._coroutine = self._caller._continue(self._arguments)
+            self._coroutine = self._caller._continue(self)
         return result
 
     def __await__(self) -> Any:
@@ -105,7 +111,7 @@ class DirectCall:
     def __dealloc__(self) -> None:
         # The garbage collector may have taken the caller away already.
         if not self._begun and self._caller is not None:
-            _warn(self._caller._describe(self._arguments))
+            _warn(self._caller._describe(self))
 
 
 def _warn(name: str) -> None:
@@ -113,13 +119,20 @@ def _warn(name: str) -> None:
 
 
 @cython.ccall
-def new_call(caller: DirectCaller, arguments: object) -> DirectCall:
-    """Returns a call that awaits `caller._complete(arguments)`."""
+def new_call(
+    caller: DirectCaller, first: object, second: object, third: object, others: object
+) -> DirectCall:
+    """Returns a call that awaits `caller._complete(call)`; `caller` gives its arguments a
+    meaning.
+    """
     if not cython.compiled:
-        return DirectCall(caller, arguments)
+        return DirectCall(caller, first, second, third, others)
     call: DirectCall = DirectCall.__new__(DirectCall)
     call._caller = caller
-    call._arguments = arguments
+    call._first = first
+    call._second = second
+    call._third = third
+    call._others = others
     return call
 
 

@@ -233,19 +233,19 @@ class AsyncRecords(DirectCaller):  # type: ignore[misc]
             call._begun = False
             call._coroutine = None
             return call
-        call = new_call(self, None)
+        call = new_call(self, None, None, None, None)
         self._last = call
         return call
 
     @cython.ccall
-    def _complete(self, arguments: object) -> object:
+    def _complete(self, call: DirectCall) -> object:
         return self._reader._next_record()
 
     @cython.ccall
-    def _continue(self, arguments: object) -> object:
+    def _continue(self, call: DirectCall) -> object:
         return self._load_next()
 
-    def _describe(self, arguments: Any) -> str:
+    def _describe(self, call: DirectCall) -> str:
         return "__anext__() of a consumer"
 
     async def _load_next(self) -> Any:

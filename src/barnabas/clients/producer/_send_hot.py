@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from barnabas.records._rows_hot import RowEncoder
 
 if cython.compiled:
-    from cython.cimports.barnabas.clients.core._direct_call_hot import DirectCaller, new_call
+    from cython.cimports.barnabas.clients.core._direct_call_hot import (
+        DirectCall,
+        DirectCaller,
+        new_call,
+    )
     from cython.cimports.barnabas.clients.producer._futures_hot import delivery_of, future_of
     from cython.cimports.barnabas.clients.producer._key_hash_hot import hash_bytes, hash_key
     from cython.cimports.barnabas.records._append_hot import RecordAppender
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 else:
-    from barnabas.clients.core._direct_call_hot import DirectCaller, new_call
+    from barnabas.clients.core._direct_call_hot import DirectCall, DirectCaller, new_call
     from barnabas.clients.producer._futures_hot import delivery_of, future_of
     from barnabas.clients.producer._key_hash_hot import hash_key
     from barnabas.records._append_hot import RecordAppender
@@ -522,39 +526,62 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
         The arguments and errors are those of the blocking `Producer.send`. `on_delivery` is called
         on the event loop.
         """
-        return new_call(self, (topic, value, key, headers, partition, timestamp, on_delivery))
+        others: tuple[Any, ...] | None = None
+        if headers or partition is not None or timestamp is not None or on_delivery is not None:
+            others = (headers, partition, timestamp, on_delivery)
+        return new_call(self, topic, value, key, others)
 
     @cython.ccall
-    def _complete(self, arguments: object) -> object:
-        fields: tuple = arguments  # type: ignore[assignment]
-        topic, value, key, headers, partition, timestamp, on_delivery = fields
+    def _complete(self, call: DirectCall) -> object:
         state: SendState | None = self._state
-        if timestamp is not None or state is None or not state.direct:
+        if state is None or not state.direct:
             return None
         self._unchecked += 1
         if self._unchecked >= _RECORDS_PER_CHECK:
             self._unchecked = 0
+            return None
+        others = call._others
+        if others is not None:
+            return self._complete_with(call, others)
+        try:
+            appender: TopicAppender | None = self._topics.get(call._first)
+            if appender is None:
+                return None
+            return appender._append(
+                call._third, call._second, NO_HEADERS, None, None, self._event_loop
+            )
+        except (TypeError, ValueError, AttributeError):
+            return None  # The coroutine raises the error again and names the wrong argument.
+
+    @cython.cfunc
+    def _complete_with(self, call: DirectCall, others: object) -> object:
+        """Returns the result of a call with more arguments than topic, value and key."""
+        fields: tuple = others  # type: ignore[assignment]
+        headers, partition, timestamp, on_delivery = fields
+        if timestamp is not None:
             return None
         if not headers:
             headers = NO_HEADERS
         elif not isinstance(headers, (list, tuple)):
             return None
         try:
-            appender: TopicAppender | None = self._topics.get(topic)
+            appender: TopicAppender | None = self._topics.get(call._first)
             if appender is None:
                 return None
-            delivery = appender._append(key, value, headers, partition, None, self._event_loop)
+            delivery = appender._append(
+                call._third, call._second, headers, partition, None, self._event_loop
+            )
         except (TypeError, ValueError, AttributeError):
-            return None  # The coroutine raises the error again and names the wrong argument.
+            return None
         if delivery is not None and on_delivery is not None:
             delivery.notify(on_delivery)
         return delivery
 
     @cython.ccall
-    def _continue(self, arguments: object) -> object:
+    def _continue(self, call: DirectCall) -> object:
         producer: Any = self
-        fields: tuple = arguments  # type: ignore[assignment]
-        return producer._send(*fields)
+        others = ((), None, None, None) if call._others is None else call._others
+        return producer._send(call._first, call._second, call._third, *others)
 
-    def _describe(self, arguments: Any) -> str:
-        return f"send({arguments[0]!r}, ...) of an asyncio producer"
+    def _describe(self, call: DirectCall) -> str:
+        return f"send({call._first!r}, ...) of an asyncio producer"
