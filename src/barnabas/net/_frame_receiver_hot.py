@@ -31,8 +31,8 @@ SCRATCH_BYTES = 64 * 1024
 DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 _unpack_size = Struct(">i").unpack_from
 # `receive_rest` ends when no bytes arrive for the first time, and after the second one in total.
-_IDLE_MS = cython.declare(cython.int, 1)
-_LIMIT_MS = cython.declare(cython.int, 5)
+_IDLE_MS = cython.declare(cython.int, 2)
+_LIMIT_MS = cython.declare(cython.int, 20)
 _STEP_BYTES = cython.declare(cython.Py_ssize_t, 524288)
 
 
@@ -81,8 +81,8 @@ class FrameReceiver:
     def receive_rest(self, fd: cython.int) -> int:
         """Receives the rest of a large frame from a socket, without the interpreter lock.
 
-        It waits for bytes for some milliseconds, so only a thread that has nothing else to do may
-        call it. Returns the number of bytes for `filled()`; 0 if there are none, or not compiled.
+        It waits for bytes for some milliseconds: call it in a thread that has nothing else to do.
+        Returns the number of bytes for `filled()`; 0 if there are none, or not compiled.
         It may change SO_RCVLOWAT of the socket.
 
         Raises:

@@ -6,11 +6,9 @@ has up to a megabyte, so here large parts stay where they are (`OutputQueue`). T
 read in one call from the selector if the loop is a `DirectEventLoop`. While a large response
 arrives, the loop wakes up for half a megabyte at a time and not for each packet (SO_RCVLOWAT).
 
-The rest of a large response is received in one call without the interpreter lock. With a call for
-each half megabyte the lock was needed each time, and a thread that decodes at the same time
-releases it only when it has to wait: the two threads took turns instead of working at the same
-time. The loop thread of a blocking client makes this call itself. On the loop of an application a
-thread of the transport makes it, so that the application decodes the last response meanwhile.
+If the protocol wants it (`receives_in_thread`), a thread of the transport receives the rest of a
+large response, in one call without the interpreter lock, so that the application on the same loop
+decodes the last response meanwhile.
 
 It does not connect, and it does not interpret bytes: the protocol object does.
 """
@@ -24,7 +22,6 @@ from contextlib import suppress
 from typing import Any
 
 from barnabas.net._frame_receiver_hot import COMPILED, LOW_WATER_BYTES
-from barnabas.net.event_loop import ClientEventLoop
 from barnabas.net.replies import Buffer
 from barnabas.net.reply_queue import OutputQueue
 from barnabas.net.stream import TcpStream
@@ -40,6 +37,9 @@ _HAS_LOW_WATER = sys.platform == "linux"
 
 class ResponseProtocol(asyncio.BufferedProtocol):
     """A protocol object that tells how much of a large response is missing."""
+
+    receives_in_thread = False
+    """Whether a thread of the transport receives large responses."""
 
     @property
     def missing_bytes(self) -> int:
@@ -80,7 +80,6 @@ class ClientTransport(asyncio.Transport):
         self._closed = False
         self._paused = False
         self._low_water = 1
-        self._may_wait = isinstance(loop, ClientEventLoop)
         self._receiver: ThreadPoolExecutor | None = None  # its thread receives large responses
         self._receiving = False  # in that thread
         self._stalled = False  # the thread has received nothing
@@ -125,19 +124,18 @@ class ClientTransport(asyncio.Transport):
 
     def _on_readable(self) -> None:
         try:
-            missing = self._protocol.missing_bytes
-            if COMPILED and missing >= LOW_WATER_BYTES and self._receive_rest():
+            if self._pass_to_thread():
                 return
             count = self._stream.recv_into(memoryview(self._protocol.get_buffer(-1)))
+            if count == 0:
+                self._end(None)
+                return
+            self._received(count)
+            self._pass_to_thread()  # of the response that may have begun
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             self._end(error)
-            return
-        if count == 0:
-            self._end(None)
-            return
-        self._received(count)
 
     def _received(self, count: int) -> None:
         try:
@@ -180,16 +178,14 @@ class ClientTransport(asyncio.Transport):
 
     # -- internal ------------------------------------------------------------------------------
 
-    def _receive_rest(self) -> bool:
-        """Receives the rest of a large response; returns False if the caller has to receive."""
-        self._low_water = 0  # it may change
-        if self._may_wait:
-            count = self._protocol.receive_rest(self._stream.fd)
-            if count:
-                self._received(count)
-            return count > 0
-        if self._stalled:  # the next bytes, an error or the end: the thread reports only bytes
-            self._stalled = False
+    def _pass_to_thread(self) -> bool:
+        """Lets the thread receive the rest of a large response; returns False if the caller has to
+        receive.
+        """
+        if not COMPILED or self._closed or self._protocol.missing_bytes < LOW_WATER_BYTES:
+            return False
+        if self._stalled or not self._protocol.receives_in_thread:
+            self._stalled = False  # the caller sees the end of the connection
             return False
         if self._receiver is None:
             self._receiver = ThreadPoolExecutor(1, "barnabas-receiver")
@@ -197,6 +193,7 @@ class ClientTransport(asyncio.Transport):
             self._receiver.submit(self._receive_in_thread)
         except RuntimeError:  # the interpreter is about to end
             return False
+        self._low_water = 0  # the thread may change it
         self._receiving = True
         self._stream.watch_readable(None)
         return True

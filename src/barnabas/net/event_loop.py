@@ -173,13 +173,6 @@ class DirectEventLoop(asyncio.SelectorEventLoop):
         self.call_exception_handler(context)
 
 
-class ClientEventLoop(DirectEventLoop):
-    """The loop of one blocking client, in a thread of its own.
-
-    No program code runs on it, so a callback may wait for some milliseconds.
-    """
-
-
 class LoopWaker:
     """Calls a function on the loop soon after another thread asked for it.
 
@@ -233,8 +226,3 @@ class LoopWaker:
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """Returns the fastest event loop for a broker on this system."""
     return DirectEventLoop() if hasattr(select, "epoll") else asyncio.new_event_loop()
-
-
-def new_client_loop() -> asyncio.AbstractEventLoop:
-    """Returns the fastest event loop for the thread of a blocking client on this system."""
-    return ClientEventLoop() if hasattr(select, "epoll") else asyncio.new_event_loop()

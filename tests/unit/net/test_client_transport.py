@@ -13,7 +13,7 @@ from barnabas.net.client_transport import (
     ClientTransport,
     ResponseProtocol,
 )
-from barnabas.net.event_loop import ClientEventLoop, DirectEventLoop
+from barnabas.net.event_loop import DirectEventLoop
 
 
 class Recorder(ResponseProtocol):
@@ -64,6 +64,8 @@ class Responses(Recorder):
     def missing_bytes(self):
         return self.receiver.missing_bytes
 
+    receives_in_thread = True
+
     def receive_rest(self, fd):
         return self.receiver.receive_rest(fd)
 
@@ -71,7 +73,7 @@ class Responses(Recorder):
         self.frames += [bytes(frame) for frame in self.receiver.filled(nbytes)]
 
 
-@pytest.fixture(params=[asyncio.SelectorEventLoop, DirectEventLoop, ClientEventLoop])
+@pytest.fixture(params=[asyncio.SelectorEventLoop, DirectEventLoop])
 def run(request):
     """Runs a test with a transport and the socket of its peer, on each kind of loop."""
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from barnabas.model.errors import ClosedError, DeadlineError, LocalError
-from barnabas.net.event_loop import new_client_loop
+from barnabas.net.event_loop import new_event_loop
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class LoopThread:
     """A running event loop in a daemon thread."""
 
     def __init__(self, name: str) -> None:
-        self.loop = new_client_loop()
+        self.loop = new_event_loop()
         self._pid = os.getpid()
         self._closed = False
         self._gate = threading.Lock()  # orders submissions and the end of the loop

@@ -99,6 +99,7 @@ class ConsumerCore:
         self.client.allow_auto_create(settings.auto_create_topics)
         parts = (settings, self.client, self.subscription, self.buffer, self._clock)
         self.fetcher = Fetcher(*parts)
+        self.fetcher.shares_loop = slice_s is not None
         self.keeper = PositionKeeper(*parts)
         self.offsets = self.keeper.offsets
         self._meters = self.offsets.meters

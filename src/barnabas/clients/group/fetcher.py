@@ -114,6 +114,15 @@ the latency low.
 """
 
 
+SMALL_RECORD_BYTES = 512
+"""Average size of records below which a thread of an asyncio consumer receives responses.
+
+To decode a megabyte of small records takes several times as long as to receive it, so it is worth
+to do both at the same time. With records of a kilobyte and more the thread made a consumer slower
+beside a broker on the same machine of two cores: the bytes moved from one core to the other.
+"""
+
+
 class Fetcher:
     """Sends fetch requests. Owned by the client's event loop; call `wake` on the loop only."""
 
@@ -127,6 +136,8 @@ class Fetcher:
     ) -> None:
         self.on_out_of_range: Callable[[AssignedPartition], None] = lambda state: None
         self.on_unvalidated: Callable[[], None] = lambda: None
+        self.shares_loop = False
+        """Whether records are decoded on the same event loop: a consumer for asyncio."""
         self._settings = settings
         self._client = client
         self._subscription = subscription
@@ -221,6 +232,9 @@ class Fetcher:
             response = await self._response(reply, session, node)
             self._buffer.meters.on_response(self._loop.time() - sent_s, response.throttle_time_ms)
             size = self._take_in(node_id, node, session, response)
+            if self.shares_loop:
+                small = size < SMALL_RECORD_BYTES * _offsets_fetched(node)
+                connection.receives_in_thread = small
             if 0 < size < LARGE_RESPONSE_BYTES:
                 self._buffer.on_data()
             try:
@@ -394,3 +408,10 @@ class Fetcher:
 
     def _back_off(self, state: AssignedPartition) -> None:
         state.retry_at_ms = self._clock.monotonic_ms() + self._backoff_ms
+
+
+def _offsets_fetched(node: NodePlan) -> int:
+    """Returns by how many offsets the partitions of a fetch have advanced: about its records."""
+    return sum(
+        state.fetch_offset - node.targets[at].offset for at, (state, _) in node.states.items()
+    )

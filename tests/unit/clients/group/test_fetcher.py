@@ -275,3 +275,18 @@ async def test_records_are_announced_if_the_next_request_fails(made):
     connection.closed = True
     await world.until(lambda: "data" in world.events)
     assert len(world.buffer.take(500)[FIRST]) == 1
+
+
+@pytest.mark.parametrize(
+    ("shares_loop", "size", "in_thread"),
+    [(True, 100, True), (True, 2000, False), (False, 100, False)],
+)
+async def test_a_thread_receives_responses_of_small_records_for_asyncio(
+    made, shares_loop, size, in_thread
+):
+    world = made()
+    world.fetcher.shares_loop = shares_loop
+    connection = await world.requested(1)
+    world.answer(data(0, 0, size))
+    await world.requested(2)
+    assert getattr(connection, "receives_in_thread", False) == in_thread
