@@ -1,5 +1,6 @@
 """The commands that serve until a signal: zookeeper, broker."""
 
+import contextlib
 import os
 import re
 import signal
@@ -14,9 +15,25 @@ from barnabas import Admin
 pytestmark = pytest.mark.integration
 
 
+@contextlib.contextmanager
+def default_action_in_children(number):
+    """Lets processes that are started meanwhile begin with the default action of a signal.
+
+    A test run that was started with `nohup` ignores SIGHUP. Children inherit that, and a server
+    that was started so keeps it. The default action replaces a handler in a child, but this process
+    survives the signal; `preexec_fn` may deadlock, because the test process has threads.
+    """
+    before = signal.signal(number, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
 def start(*arguments):
     command = [sys.executable, "-m", "barnabas.cli.main", *(str(item) for item in arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with default_action_in_children(signal.SIGHUP):
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.parametrize(

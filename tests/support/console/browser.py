@@ -1,6 +1,7 @@
 """A page in a real browser, as the tests of the console use it."""
 
 import base64
+import contextlib
 import re
 from pathlib import Path
 
@@ -116,6 +117,15 @@ class Browser:
             return True
 
         self.wait(clicked)
+
+    @contextlib.contextmanager
+    def pressing(self, selector):
+        """Holds the mouse button down on an element, which the page may draw again meanwhile."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
+        ActionChains(self.driver).click_and_hold(self.find(selector)).perform()
+        yield
+        ActionChains(self.driver).release().perform()
 
     def fill(self, label, text):
         """Types into the visible field with this label, after clearing it."""

@@ -7,13 +7,15 @@ import sys
 import threading
 import urllib.request
 
+BARNABAS = ("-m", "barnabas.cli.main")
+
 
 class ConsoleProcess:
-    """`barnabas console` on a free port."""
+    """`barnabas console` on a free port; `program` are Python's arguments before the command."""
 
-    def __init__(self, bootstrap, *arguments, env=None):
+    def __init__(self, bootstrap, *arguments, env=None, program=BARNABAS):
         self.bootstrap = bootstrap
-        command = [sys.executable, "-m", "barnabas.cli.main", "console"]
+        command = [sys.executable, *program, "console"]
         self.process = subprocess.Popen(
             [*command, "-b", bootstrap, "--port", "0", *arguments],
             stdout=subprocess.PIPE,

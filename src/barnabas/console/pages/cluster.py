@@ -11,7 +11,7 @@ from barnabas.console.models.common import counted
 from barnabas.console.pages.charts import bytes_text
 from barnabas.console.pages.cluster_tabs import access_tab, transactions_tab
 from barnabas.console.pages.dialogs import ActionDialog, number_field, text_field, whole
-from barnabas.console.pages.tables import RowButton, config_table, plain_table
+from barnabas.console.pages.tables import RowButton, config_table, plain_table, replace_rows
 from barnabas.console.pages.view import View, show_error
 from barnabas.console.security.identity import Role
 
@@ -125,8 +125,9 @@ async def _log_dirs_tab(view: View) -> None:
 async def _reassignments_tab(view: View) -> None:
     """Reassignments with their progress, read again every two seconds."""
     area = ui.column().classes("full-width no-wrap")
-    # Outside `area`: each read replaces its contents, and would delete an open dialog.
+    # Outside `area`: the end of the last reassignment would delete an open dialog.
     dialogs = ui.element()
+    table: ui.table | None = None
 
     async def cancel(row: JsonObject) -> None:
         with dialogs:
@@ -142,6 +143,7 @@ async def _reassignments_tab(view: View) -> None:
         dialog.open()
 
     async def show() -> None:
+        nonlocal table
         try:
             rows = await view.api.get("/cluster/reassignments")
         except ApiCallError:
@@ -151,9 +153,12 @@ async def _reassignments_tab(view: View) -> None:
             row["progress"] = "-" if row["copied"] is None else f"{row['copied']:.0%}"
             for name in ("replicas", "adding", "removing"):
                 row[name] = ", ".join(str(item) for item in row[name])
+        if table is not None and table.rows and rows:
+            replace_rows(table, rows)
+            return
         area.clear()
         with area:
-            plain_table(
+            table = plain_table(
                 rows,
                 (
                     ("key", "Partition"),

@@ -13,6 +13,7 @@ from barnabas.console.pages.dialogs import copy_buttons, made
 from barnabas.console.pages.frame import heading
 from barnabas.console.pages.produce_dialog import RecordFields
 from barnabas.console.pages.records import field_text, time_text
+from barnabas.console.pages.tables import button_cells, link_cells
 from barnabas.console.pages.view import View, notify_error
 from barnabas.console.security.identity import Role
 
@@ -67,21 +68,13 @@ class _DeadLettersPage:
             )
         heading("Reasons", level=2)
         self._groups = _table(_GROUP_COLUMNS, "Reasons")
-        self._groups.add_slot(
-            "body-cell-reason",
-            '<q-td :props="props"><q-btn flat dense no-caps size="sm" :label="props.value" '
-            "@click=\"() => $parent.$emit('choose', props.row)\" /></q-td>",
-        )
-        self._groups.on("choose", lambda event: self._choose(event.args))
+        button_cells(self._groups, "reason", self._choose, {":label": "props.value"})
         heading("Letters", level=2)
         if self._view.may(Role.OPERATE):
             self._send_row()
         self._letters = _table(_LETTER_COLUMNS, "Letters")
         self._letters.props("selection=multiple")
-        self._letters.add_slot(
-            "body-cell-offset",
-            '<q-td :props="props"><a :href="props.row.href">{{ props.value }}</a></q-td>',
-        )
+        link_cells(self._letters, "offset", "props.row.href")
         self._status = ui.label("").classes("console-muted").props('role="status"')
         ui.context.client.on_delete(self._cancel)
         await self._show_topic()

@@ -15,7 +15,7 @@ _SERIES = ("records_in", "records_out")
 
 async def overview_page(view: View) -> None:
     """Shows the cluster; figures and problems are read again every few seconds."""
-    problems = ui.column().classes("full-width no-wrap").style("gap: 16px")
+    problems = _Problems()
     body = ui.column().classes("full-width no-wrap").style("gap: 16px")
     with ui.element("div").classes("console-grid"):
         rates_card = _chart_card("Records per second")
@@ -26,13 +26,10 @@ async def overview_page(view: View) -> None:
         try:
             found = await view.api.get("/overview")
         except ApiCallError as error:
-            problems.clear()  # the figures stay as they were read last
-            with problems:
-                _problem("error", error_text(error), None)
+            # The figures stay as they were read last.
+            problems.show([{"severity": "error", "text": error_text(error), "page": None}])
             return
-        problems.clear()
-        with problems:
-            _problems(found["problems"])
+        problems.show(found["problems"])
         body.clear()
         with body:
             _figures(found)
@@ -88,17 +85,27 @@ def _add_point(rates: ui.echart, lag: ui.echart, point: JsonObject) -> None:
         del lags[:-_MAX_POINTS]
 
 
-def _problems(problems: list[JsonObject]) -> None:
-    with (
-        ui.column()
-        .classes("full-width")
-        .style("gap: 6px")
-        .props('role=status aria-label="Problems"')
-    ):
-        if not problems:
-            _problem("positive", "No problems found", None)
-        for item in problems:
-            _problem(item["severity"], item["text"], item["page"])
+class _Problems:
+    """The list of problems.
+
+    The same problems are not drawn again: a press on a link that is replaced has no effect.
+    """
+
+    def __init__(self) -> None:
+        self._area = ui.column().classes("full-width").style("gap: 6px")
+        self._area.props('role=status aria-label="Problems"')
+        self._shown: list[JsonObject] | None = None
+
+    def show(self, problems: list[JsonObject]) -> None:
+        if problems == self._shown:
+            return
+        self._shown = problems
+        self._area.clear()
+        with self._area:
+            if not problems:
+                _problem("positive", "No problems found", None)
+            for item in problems:
+                _problem(item["severity"], item["text"], item["page"])
 
 
 def _problem(severity: str, text: str, page: str | None) -> None:

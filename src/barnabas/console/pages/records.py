@@ -12,6 +12,7 @@ from barnabas.console.api_client import ApiCallError, JsonObject
 from barnabas.console.models.common import counted
 from barnabas.console.pages.dialogs import copy_buttons, whole
 from barnabas.console.pages.produce_dialog import import_dialog, produce_dialog
+from barnabas.console.pages.tables import link_cells
 from barnabas.console.pages.view import View, error_text, notify_error
 from barnabas.console.security.identity import Role
 
@@ -135,10 +136,7 @@ class _RecordsPage:
         self._rows.classes("console-table").props(
             'flat bordered dense hide-bottom aria-label="Records" wrap-cells'
         )
-        self._rows.add_slot(
-            "body-cell-offset",
-            '<q-td :props="props"><a :href="props.row.href">{{ props.value }}</a></q-td>',
-        )
+        link_cells(self._rows, "offset", "props.row.href")
         for name, width in (("key", 60), ("value", 200)):
             self._rows.add_slot(
                 f"body-cell-{name}",

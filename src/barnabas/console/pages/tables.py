@@ -4,6 +4,11 @@ and one of configuration values with edit and the difference to the default.
 Cells show text. A column with `link` shows a link whose target is made from the row; a column with
 `kind` shows bytes, counts or rates in a readable form. Vue inserts contents of the cluster as text,
 never as HTML.
+
+Links and buttons of cells are NiceGUI elements, not part of a template. NiceGUI makes a new Vue
+component of a template whenever something on the page changes, so Vue replaces all that is in it.
+The browser sends no click if an element is replaced between the press and the release of the mouse
+button, and a replaced element loses the focus of the keyboard.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -62,12 +67,6 @@ _VALUE_CELL = (
     "<q-td :props=\"props\" :class=\"props.row.is_default ? '' : 'text-weight-bold'\">"
     "{{ props.row.sensitive ? 'hidden' : props.value }}</q-td>"
 )
-_EDIT_CELL = (
-    '<q-td :props="props"><q-btn v-if="!props.row.read_only" flat dense round size="sm" '
-    'icon="edit" '
-    ":aria-label=\"'Edit ' + props.row.name\" @click=\"() => $parent.$emit('edit', props.row)\" />"
-    "</q-td>"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +96,55 @@ class TableColumn:
             "sortable": self.sortable,
         }
 
-    def cell(self) -> str:
-        """Returns the Vue template of a cell."""
-        shown = _FORMATS[self.kind]
+    def add_cells(self, table: ui.table) -> None:
+        """Adds the slot for the cells of the column to its table."""
         if self.link is not None:
             suffix = f" + ({self.link_suffix})" if self.link_suffix else ""
             target = f"'{self.link}' + encodeURIComponent(props.value){suffix}"
-            shown = f'<a :href="{target}">{shown}</a>'
+            link_cells(table, self.name, target, "console-name")
+        else:
+            table.add_slot(f"body-cell-{self.name}", self._template())
+
+    def _template(self) -> str:
         warn = (
             " :class=\"props.value ? 'text-negative text-weight-bold' : ''\"" if self.warn else ""
         )
         look = ' style="white-space: nowrap"' if self.kind != "text" else ""
-        if self.link is not None:
-            look = ' class="console-name"'
-        return f'<q-td :props="props"{warn}{look}>{shown}</q-td>'
+        return f'<q-td :props="props"{warn}{look}>{_FORMATS[self.kind]}</q-td>'
+
+
+def link_cells(table: ui.table, column: str, target: str, classes: str = "") -> None:
+    """Shows the values of a column as links; `target` is an expression in JavaScript on `props`."""
+    with _cells(table, column).classes(classes):
+        link = ui.element("a")
+        # The key lets Vue replace a link whose target changes: a press must not follow another one.
+        link.props.update(
+            {":id": "undefined", ":key": target, ":href": target, ":textContent": "props.value"}
+        )
+
+
+def button_cells(
+    table: ui.table,
+    column: str,
+    click: Callable[[JsonObject], Awaitable[None] | None],
+    props: Mapping[str, object],
+) -> None:
+    """Shows a button in the cells of a column; `click` is called with the row."""
+    with _cells(table, column):
+        button = ui.button(color=None).props("flat dense no-caps size=sm")
+        button.props.update({":id": "undefined", **props})
+        button.on("click", lambda event: click(event.args), js_handler="() => emit(props.row)")
+
+
+def _cells(table: ui.table, column: str) -> ui.element:
+    """Adds the slot for the cells of a column and returns the element of a cell.
+
+    Each row shows the same elements, so they have no id.
+    """
+    with table.add_slot(f"body-cell-{column}"):
+        cell = ui.element("q-td")
+    cell.props.update({":id": "undefined", ":props": "props"})
+    return cell
 
 
 @dataclass(slots=True)
@@ -152,7 +186,7 @@ class PagedTable:
         )
         self._table.add_slot("no-data", f'<span class="console-muted">{self.empty}</span>')
         for column in self.columns:
-            self._table.add_slot(f"body-cell-{column.name}", column.cell())
+            column.add_cells(self._table)
         self._table.on("request", lambda event: self._request(event.args["pagination"]))
         self._table.on_pagination_change(lambda event: self._keep_total(event.value))
         with self._table.add_slot("top-left"):
@@ -260,17 +294,21 @@ def plain_table(
     )
     if title:
         table.props(f'title="{label}"')
-    if len(rows) <= _ROWS:
-        table.props("hide-bottom")
+    table.props["hide-bottom"] = len(rows) <= _ROWS
     table.set_visibility(bool(rows))
     if button is not None:
-        table.add_slot(
-            "body-cell-action",
-            f'<q-td :props="props"><q-btn flat dense no-caps size="sm" icon="{button.icon}" '
-            f'label="{button.label}" @click="() => $parent.$emit(\'press\', props.row)" /></q-td>',
-        )
-        table.on("press", lambda event: button.click(event.args))
+        button_cells(table, "action", button.click, {"icon": button.icon, "label": button.label})
     return table
+
+
+def replace_rows(table: ui.table, rows: list[JsonObject]) -> None:
+    """Shows other rows in a table of `plain_table` that has rows.
+
+    A row that stays keeps its elements. A new table would lose a click on its predecessor, because
+    the event names the button that was pressed.
+    """
+    table.props["hide-bottom"] = len(rows) <= _ROWS
+    table.rows = rows
 
 
 async def config_table(view: View, path: str, make: MakeChange, role: Role) -> None:
@@ -287,7 +325,6 @@ async def config_table(view: View, path: str, make: MakeChange, role: Role) -> N
         'rows-per-page-label="Rows per page:"'
     )
     table.add_slot("body-cell-value", _VALUE_CELL)
-    table.add_slot("body-cell-edit", _EDIT_CELL)
 
     def show() -> None:
         text = (search.value or "").lower()
@@ -303,7 +340,13 @@ async def config_table(view: View, path: str, make: MakeChange, role: Role) -> N
 
     editor = _Editor(view, make, reload) if may_edit else None
     if editor is not None:
-        table.on("edit", lambda event: editor.open(event.args))
+        look = {
+            "round": True,
+            "icon": "edit",
+            ":aria-label": "'Edit ' + props.row.name",
+            ":style": "props.row.read_only ? 'display: none' : ''",
+        }
+        button_cells(table, "edit", editor.open, look)
     search.on_value_change(show)
     changed.on_value_change(show)
     show()
