@@ -114,11 +114,10 @@ def finish(call):
         return await call
 
     steps = wait()
-    while True:
-        try:
+    with pytest.raises(StopIteration) as ended:
+        while True:
             steps.send(None)
-        except StopIteration as ended:
-            return ended.value
+    return ended.value.value
 
 
 def test_a_call_that_is_used_again_begins_anew(producer):
