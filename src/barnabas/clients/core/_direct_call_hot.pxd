@@ -31,5 +31,3 @@ cdef class DirectCall:
 cpdef DirectCall new_call(
     DirectCaller caller, object first, object second, object third, object others
 )
-
-cpdef bint begin_again(DirectCall call) noexcept

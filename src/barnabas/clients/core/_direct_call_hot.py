@@ -7,16 +7,12 @@ accepts it, and one that was never awaited causes a RuntimeWarning.
 
 The interpreter awaits it through the slot `am_send`, which returns the result without a
 StopIteration exception. Cython has no syntax for that slot, so this module sets it in the type.
-A caller whose calls are awaited one after the other uses the object of its last call again
-(`begin_again`).
-
 A call has a caller and up to four arguments, which are fields of the call: a tuple of them would be
 one more object for each call.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
 from typing import Any
 
@@ -28,13 +24,10 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.barnabas.clients.core._direct_call_hot import PyIter_Send, PyTypeObject
     from cython.cimports.cpython.object import PyObject
-    from cython.cimports.cpython.ref import Py_INCREF, Py_REFCNT
+    from cython.cimports.cpython.ref import Py_INCREF
 
 COMPILED: bool = cython.compiled
 
-# Without the GIL a reference count does not show whether other threads use an object.
-_GIL = cython.declare(cython.bint, getattr(sys, "_is_gil_enabled", lambda: True)())
-_UNUSED = cython.declare(cython.Py_ssize_t, 2)  # references: an attribute and a local variable
 _RETURNED = cython.declare(cython.int, 0)  # PYGEN_RETURN; PYGEN_NEXT is 1, PYGEN_ERROR is -1
 
 
@@ -83,8 +76,6 @@ class DirectCall:
         result = self._caller._complete(self)
         if result is None:
             self._coroutine = self._caller._continue(self)
-        # Its caller may keep the call for the next one.
-        self._first = self._second = self._third = self._others = None
         return result
 
     def __await__(self) -> Any:
@@ -143,21 +134,6 @@ def new_call(
     call._third = third
     call._others = others
     return call
-
-
-@cython.ccall
-@cython.exceptval(check=False)
-def begin_again(call: DirectCall | None) -> cython.bint:
-    """Makes a call that was awaited a new one, whose arguments the caller sets.
-
-    Returns False if that is not possible: the program has a reference to the call, or has not
-    awaited it. The caller must have two references, an attribute and a local variable.
-    """
-    if not _GIL or call is None or not call._begun or Py_REFCNT(call) != _UNUSED:
-        return False
-    call._begun = False
-    call._coroutine = None
-    return True
 
 
 @cython.cfunc

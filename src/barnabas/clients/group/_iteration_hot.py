@@ -13,6 +13,7 @@ of the subscription instead, which the callers of `stop()` and `position()` hold
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -26,23 +27,21 @@ if cython.compiled:
     from cython.cimports.barnabas.clients.core._direct_call_hot import (
         DirectCall,
         DirectCaller,
-        begin_again,
         new_call,
     )
+    from cython.cimports.cpython.ref import Py_REFCNT
     from cython.cimports.cpython.time import monotonic
 else:
-    from barnabas.clients.core._direct_call_hot import (
-        DirectCall,
-        DirectCaller,
-        begin_again,
-        new_call,
-    )
+    from barnabas.clients.core._direct_call_hot import DirectCall, DirectCaller, new_call
 
     monotonic = time.monotonic
 
 COMPILED: bool = cython.compiled
 
 _NO_EPOCH = -1
+# Without the GIL a reference count does not show whether other threads use an object.
+_GIL = cython.declare(cython.bint, getattr(sys, "_is_gil_enabled", lambda: True)())
+_UNUSED = cython.declare(cython.Py_ssize_t, 2)  # references: the attribute and the local variable
 _RECORDS_PER_CHECK = cython.declare(cython.Py_ssize_t, 32)
 
 
@@ -229,15 +228,17 @@ class AsyncRecords(DirectCaller):  # type: ignore[misc]
         return self
 
     def __anext__(self) -> Coroutine[Any, Any, Any]:
-        call: Any = self._last
-        if cython.compiled and begin_again(call):
+        call: DirectCall | None = self._last
+        if cython.compiled and _GIL and call is not None and Py_REFCNT(call) == _UNUSED:
+            call._begun = False
+            call._coroutine = None
             return call
-        return new_call(self, None, None, None, None)
+        call = new_call(self, None, None, None, None)
+        self._last = call
+        return call
 
     @cython.ccall
     def _complete(self, call: DirectCall) -> object:
-        if self._last is not call:
-            self._last = call
         return self._reader._next_record()
 
     @cython.ccall

@@ -28,7 +28,6 @@ if cython.compiled:
     from cython.cimports.barnabas.clients.core._direct_call_hot import (
         DirectCall,
         DirectCaller,
-        begin_again,
         new_call,
     )
     from cython.cimports.barnabas.clients.producer._futures_hot import delivery_of, future_of
@@ -36,12 +35,7 @@ if cython.compiled:
     from cython.cimports.barnabas.records._append_hot import RecordAppender
     from cython.cimports.posix.time import CLOCK_REALTIME, clock_gettime, timespec
 else:
-    from barnabas.clients.core._direct_call_hot import (
-        DirectCall,
-        DirectCaller,
-        begin_again,
-        new_call,
-    )
+    from barnabas.clients.core._direct_call_hot import DirectCall, DirectCaller, new_call
     from barnabas.clients.producer._futures_hot import delivery_of, future_of
     from barnabas.clients.producer._key_hash_hot import hash_key
     from barnabas.records._append_hot import RecordAppender
@@ -502,7 +496,6 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
     _state: SendState
     _event_loop: Any
     _unchecked: cython.int
-    _last: DirectCall | None  # used again for the next record
 
     def _enable_sends(
         self,
@@ -512,7 +505,6 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
     ) -> None:
         """Must be called before `send`."""
         self._unchecked = 0
-        self._last = None
         self._topics = topics
         self._state = state
         self._event_loop = loop
@@ -537,21 +529,7 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
         others: tuple[Any, ...] | None = None
         if headers or partition is not None or timestamp is not None or on_delivery is not None:
             others = (headers, partition, timestamp, on_delivery)
-        call: Any = self._last
-        if cython.compiled and begin_again(call):
-            return self._with_arguments(call, topic, value, key, others)
         return new_call(self, topic, value, key, others)
-
-    @cython.cfunc
-    @cython.inline
-    def _with_arguments(
-        self, call: DirectCall, first: object, second: object, third: object, others: object
-    ) -> Any:
-        call._first = first
-        call._second = second
-        call._third = third
-        call._others = others
-        return call
 
     @cython.ccall
     def _complete(self, call: DirectCall) -> object:
@@ -563,26 +541,21 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
             self._unchecked = 0
             return None
         others = call._others
-        delivery: Any
+        if others is not None:
+            return self._complete_with(call, others)
         try:
             appender: TopicAppender | None = self._topics.get(call._first)
             if appender is None:
                 return None
-            if others is None:
-                delivery = appender._append(
-                    call._third, call._second, NO_HEADERS, None, None, self._event_loop
-                )
-            else:
-                delivery = self._append_with(appender, call, others)
+            return appender._append(
+                call._third, call._second, NO_HEADERS, None, None, self._event_loop
+            )
         except (TypeError, ValueError, AttributeError):
             return None  # The coroutine raises the error again and names the wrong argument.
-        if delivery is not None and self._last is not call:
-            self._last = call
-        return delivery
 
     @cython.cfunc
-    def _append_with(self, appender: TopicAppender, call: DirectCall, others: object) -> Any:
-        """Appends a record with more arguments than topic, value and key."""
+    def _complete_with(self, call: DirectCall, others: object) -> object:
+        """Returns the result of a call with more arguments than topic, value and key."""
         fields: tuple = others  # type: ignore[assignment]
         headers, partition, timestamp, on_delivery = fields
         if timestamp is not None:
@@ -591,9 +564,15 @@ class DirectSender(DirectCaller):  # type: ignore[misc]
             headers = NO_HEADERS
         elif not isinstance(headers, (list, tuple)):
             return None
-        delivery = appender._append(
-            call._third, call._second, headers, partition, None, self._event_loop
-        )
+        try:
+            appender: TopicAppender | None = self._topics.get(call._first)
+            if appender is None:
+                return None
+            delivery = appender._append(
+                call._third, call._second, headers, partition, None, self._event_loop
+            )
+        except (TypeError, ValueError, AttributeError):
+            return None
         if delivery is not None and on_delivery is not None:
             delivery.notify(on_delivery)
         return delivery

@@ -107,43 +107,6 @@ async def test_await_gives_the_result(producer):
     assert producer.batch.appender.count == 1
 
 
-def finish(call):
-    """Awaits a call to its end."""
-
-    async def wait():
-        return await call
-
-    steps = wait()
-    with pytest.raises(StopIteration) as ended:
-        while True:
-            steps.send(None)
-    return ended.value.value
-
-
-def test_a_call_that_is_used_again_begins_anew(producer):
-    for value in (b"1", b"2", bytes(300), b"3"):
-        finish(producer.send("t", value, key=b"k"))
-    assert producer.batch.appender.count == 3
-    assert [record[:3] for record in producer.slow] == [("t", bytes(300), b"k")]
-    kept, other = producer.send("t", b"4"), producer.send("t", b"5")
-    assert kept is not other
-    finish(other)
-    finish(kept)
-    with pytest.raises(RuntimeError, match="cannot reuse"):
-        finish(kept)
-    assert producer.batch.appender.count == 5
-
-
-@pytest.mark.parametrize("size", [20, 300])
-def test_a_call_does_not_keep_its_arguments(producer, size):
-    finish(producer.send("t", b"first"))
-    value = bytes(bytearray(size))
-    count = sys.getrefcount(value)
-    finish(producer.send("t", value))
-    producer.slow.clear()
-    assert sys.getrefcount(value) == count
-
-
 def test_makes_a_coroutine_after_many_records(hot, producer):
     """The coroutine lets other tasks run, although a batch has room for many more records."""
     producer.batch.appender.close()
