@@ -30,9 +30,8 @@ LOW_WATER_BYTES = 512 * 1024
 SCRATCH_BYTES = 64 * 1024
 DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 _unpack_size = Struct(">i").unpack_from
-# `receive_rest` ends when no bytes arrive for the first time, and after the second one in total.
+# `receive_rest` ends when the next step has not arrived after this time.
 _IDLE_MS = cython.declare(cython.int, 2)
-_LIMIT_MS = cython.declare(cython.int, 20)
 _STEP_BYTES = cython.declare(cython.Py_ssize_t, 524288)
 
 
@@ -81,7 +80,7 @@ class FrameReceiver:
     def receive_rest(self, fd: cython.int) -> int:
         """Receives the rest of a large frame from a socket, without the interpreter lock.
 
-        It waits for bytes for some milliseconds: call it in a thread that has nothing else to do.
+        It ends early if the bytes arrive slowly. Call it in a thread that has nothing else to do.
         Returns the number of bytes for `filled()`; 0 if there are none, or not compiled.
         It may change SO_RCVLOWAT of the socket.
 
@@ -98,7 +97,7 @@ class FrameReceiver:
             cython.p_uchar, cython.address(target[self._frame_filled])
         )
         with cython.nogil:
-            count = barnabas_recv_rest(fd, data, missing, _STEP_BYTES, _IDLE_MS, _LIMIT_MS)
+            count = barnabas_recv_rest(fd, data, missing, _STEP_BYTES, _IDLE_MS)
         if count < 0:
             raise OSError(-count, os.strerror(-count))
         return count

@@ -6,7 +6,6 @@ cdef extern from *:
     #include <poll.h>
     #include <sys/types.h>
     #include <sys/socket.h>
-    #include <time.h>
     #ifndef MSG_NOSIGNAL
     #define MSG_NOSIGNAL 0
     #endif
@@ -16,11 +15,6 @@ cdef extern from *:
     static Py_ssize_t barnabas_send(int fd, const void *data, size_t size) {
         return send(fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    static long long barnabas_now_ms(void) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    }
     /* Waits for `wanted` bytes, or for all that `step` allows; returns whether there are some. */
     static int barnabas_wait_readable(int fd, size_t wanted, size_t step, int timeout_ms) {
         int low_water = (int)(wanted < step ? wanted : step);
@@ -28,13 +22,12 @@ cdef extern from *:
         setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low_water, sizeof low_water);
         return poll(&entry, 1, timeout_ms) > 0;
     }
-    /* Receives until `data` is full, `idle_ms` without bytes or `limit_ms` in total have passed, or
-       the connection ends. Returns the number of bytes, or a negative error number if there were
-       none. The next recv reports the end. */
+    /* Receives until `data` is full, `step` bytes have not arrived within `idle_ms`, or the connection
+       ends. Returns the number of bytes, or a negative error number if there were none. The next
+       recv reports the end. */
     static Py_ssize_t barnabas_recv_rest(
-        int fd, unsigned char *data, size_t size, size_t step, int idle_ms, int limit_ms
+        int fd, unsigned char *data, size_t size, size_t step, int idle_ms
     ) {
-        long long until_ms = barnabas_now_ms() + limit_ms;
         size_t done = 0;
         while (done < size) {
             ssize_t count = recv(fd, data + done, size - done, MSG_DONTWAIT);
@@ -44,8 +37,6 @@ cdef extern from *:
                 break;
             else if (errno != EAGAIN && errno != EWOULDBLOCK)
                 return done > 0 ? (Py_ssize_t)done : -errno;
-            else if (barnabas_now_ms() >= until_ms)
-                break;
             else if (!barnabas_wait_readable(fd, size - done, step, idle_ms))
                 break;
         }
@@ -55,5 +46,5 @@ cdef extern from *:
     Py_ssize_t barnabas_recv(int fd, void* data, size_t size) nogil
     Py_ssize_t barnabas_send(int fd, const void* data, size_t size) nogil
     Py_ssize_t barnabas_recv_rest(
-        int fd, unsigned char* data, size_t size, size_t step, int idle_ms, int limit_ms
+        int fd, unsigned char* data, size_t size, size_t step, int idle_ms
     ) nogil

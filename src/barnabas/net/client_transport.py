@@ -47,7 +47,7 @@ class ResponseProtocol(asyncio.BufferedProtocol):
         return 0
 
     def receive_rest(self, fd: int) -> int:
-        """Receives missing bytes from a socket, and may wait for them for some milliseconds.
+        """Receives missing bytes from a socket; ends early if they arrive slowly.
 
         Any thread may call it, as long as no other method of the protocol is called meanwhile. The
         transport passes the returned number to `buffer_updated`; 0 if nothing was received.
@@ -82,7 +82,7 @@ class ClientTransport(asyncio.Transport):
         self._low_water = 1
         self._receiver: ThreadPoolExecutor | None = None  # its thread receives large responses
         self._receiving = False  # in that thread
-        self._stalled = False  # the thread has received nothing
+        self._is_slow = False  # the bytes of this response arrive slowly
         self._stream.watch_readable(self._on_readable)
         protocol.connection_made(self)
 
@@ -157,9 +157,9 @@ class ClientTransport(asyncio.Transport):
             self._end(error)
             return
         self._stream.watch_readable(self._on_readable)
-        self._stalled = count == 0
         if count:
             self._received(count)
+        self._is_slow = self._protocol.missing_bytes > 0
 
     def _flush(self) -> None:
         try:
@@ -183,9 +183,9 @@ class ClientTransport(asyncio.Transport):
         receive.
         """
         if not COMPILED or self._closed or self._protocol.missing_bytes < LOW_WATER_BYTES:
+            self._is_slow = False
             return False
-        if self._stalled or not self._protocol.receives_in_thread:
-            self._stalled = False  # the caller sees the end of the connection
+        if self._is_slow or not self._protocol.receives_in_thread:
             return False
         if self._receiver is None:
             self._receiver = ThreadPoolExecutor(1, "barnabas-receiver")
