@@ -204,8 +204,11 @@ class ClientTransport(asyncio.Transport):
             count = self._protocol.receive_rest(self._stream.fd)
         except OSError as error:
             failure = error
-        with suppress(RuntimeError):  # the loop is closed
+        try:
             self._loop.call_soon_threadsafe(self._received_rest, count, failure)
+        except RuntimeError:  # the loop is closed
+            with suppress(RuntimeError):
+                self._stream.close()
 
     def _send_small(self, data: bytes) -> None:
         """Sends small data; the queue keeps what the socket does not accept."""
