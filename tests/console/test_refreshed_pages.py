@@ -87,7 +87,6 @@ def test_a_button_keeps_the_focus_while_the_table_is_read_again(page):
 
 
 def test_a_dialog_stays_open_while_the_table_is_read_again(page):
-    """The last test of the reassignment: it is cancelled."""
     page.click("Cancel")
     page.shows(QUESTION)
     wait_for_refresh(page)

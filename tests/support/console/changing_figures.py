@@ -10,8 +10,11 @@ from barnabas.console.models.cluster import Problem, ReassignmentItem
 from barnabas.console.services.cluster import ClusterService
 from barnabas.console.services.overview import OverviewService
 
+READS_WITHOUT_MOVE = 5
+"""Reads after a cancellation that find no reassignment: the next test finds one again."""
+
 reads = itertools.count(1)
-cancelled = []
+without_move = []
 describe_cluster = OverviewService.describe
 
 
@@ -20,11 +23,13 @@ async def reassignments(_service):
     move = ReassignmentItem(
         topic="moving", partition=0, replicas=[1, 2], adding=[3], removing=[2], copied=copied
     )
-    return [] if cancelled else [move]
+    if without_move:
+        return without_move.pop()
+    return [move]
 
 
 async def reassign(_service, body):
-    cancelled.append(body)
+    without_move.extend([[]] * READS_WITHOUT_MOVE)
 
 
 async def describe(service):
