@@ -18,7 +18,7 @@ from time import monotonic
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.clients.core.options import ClientOptions
 from barnabas.clients.core.pool import ConnectionPool
-from barnabas.model.errors import BarnabasError, ClosedError, UnavailableError
+from barnabas.model.errors import BarnabasError, ClosedError, DeadlineError, UnavailableError
 from barnabas.net.client import ClientConnection
 from barnabas.net.connection_options import Address
 from barnabas.security.mechanism import AuthenticationError
@@ -175,9 +175,18 @@ class MetadataKeeper:
 
     async def _refresh(self, names: set[str] | None) -> None:
         everything = names is self.interests
-        connection = await self._any_broker.connection()
         request = self._request(names)
-        response: MetadataResponse = await self._any_broker.send(connection, request)
+        connection = await self._any_broker.connection()
+        try:
+            response: MetadataResponse = await self._any_broker.send(connection, request)
+        except DeadlineError:
+            raise
+        except UnavailableError:
+            if not self._metadata.brokers:
+                raise
+            # A new connection, or the error of every broker that cannot be reached.
+            connection = await self._any_broker.connection()
+            response = await self._any_broker.send(connection, request)
         if not response.brokers:
             raise UnavailableError(f"{connection.address} has no metadata of the brokers yet")
         self._metadata.apply(response, complete=request.topics is None)

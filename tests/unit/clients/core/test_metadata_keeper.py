@@ -7,7 +7,7 @@ import pytest
 from barnabas.clients.core.cluster_metadata import ClusterMetadata
 from barnabas.clients.core.metadata_keeper import MetadataKeeper
 from barnabas.model.error_codes import ErrorCode
-from barnabas.model.errors import UnavailableError
+from barnabas.model.errors import DeadlineError, UnavailableError
 from barnabas.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -37,14 +37,19 @@ class Broker:
         self.brokers = [MetadataResponseBroker(node_id=1, host="h", port=1, rack=None)]
         self.released = asyncio.Event()
         self.released.set()
+        self.failures = []
+        self.connections = 0
 
     async def connection(self):
+        self.connections += 1
         return self
 
     async def send(self, connection, request):
         names = None if request.topics is None else [topic.name for topic in request.topics]
         self.requests.append((names, request.allow_auto_topic_creation))
         await self.released.wait()
+        if self.failures:
+            raise self.failures.pop()
         topics = [
             MetadataResponseTopic(name=name, error_code=self.error, partitions=self.partitions)
             for name in names or []
@@ -74,6 +79,24 @@ async def test_interests_add_up(keeper, broker, pool):
     assert broker.requests == [(["b"], True), (["a", "b"], True), (["a", "b"], True)]
     assert pool.login_error is None, "a response proves that the login is valid"
     assert keeper.refreshed_at_s > 0
+
+
+async def test_a_request_whose_connection_ends_is_sent_once_more(keeper, broker):
+    """An end of a connection does not tell whether a broker can be reached; the next one does."""
+    lost = UnavailableError("h:1 closed the connection")
+    broker.failures = [lost]
+    with pytest.raises(UnavailableError, match="closed"):
+        await keeper.refresh({"a"})
+    await keeper.refresh({"a"})
+    broker.failures = [lost]
+    await keeper.refresh()
+    assert (len(broker.requests), broker.connections) == (4, 4)
+    broker.failures = [UnavailableError("no broker can be reached"), lost]
+    with pytest.raises(UnavailableError, match="no broker can be reached"):
+        await keeper.refresh()
+    broker.failures = [DeadlineError("h:1 did not answer")]
+    with pytest.raises(DeadlineError):
+        await keeper.refresh()
 
 
 async def test_a_new_topic_does_not_fetch_the_known_ones_again(keeper, broker):
