@@ -1,6 +1,12 @@
 """The rebalances of a group, from stored records."""
 
-from barnabas.console.services.rebalances import RebalanceReader
+from types import SimpleNamespace
+
+import pytest
+
+from barnabas.console.services.rebalances import RebalanceReader, RebalanceService
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError
 from barnabas.wire.coordinator_records import (
     REBALANCE_REASON,
     REBALANCE_START_MS,
@@ -166,3 +172,55 @@ def test_the_stored_start_counts_before_the_time_of_the_last_state():
     assert reader.rebalances()[0].seconds == 3.0
     reader.read(classic_key(), classic(2, {"a": [0]}, at=4900), 5000, [(REBALANCE_START_MS, b"x")])
     assert reader.rebalances()[0].seconds == 0.1
+
+
+class OlderSnapshots:
+    """Snapshots of which the current one was taken before the topic of the offsets existed."""
+
+    def __init__(self, error=None):
+        self.error = error
+
+    async def current(self):
+        return SimpleNamespace(topics={})
+
+    async def topic(self, name):
+        if self.error is not None:
+            raise BrokerError(self.error)
+        return SimpleNamespace(topics={name: SimpleNamespace(partitions=[None])})
+
+
+class CoordinatorLog:
+    """The partition of a coordinator with one generation of a group."""
+
+    async def earliest_offset(self, topic, partition):
+        return 0
+
+    async def latest_offset(self, topic, partition):
+        return 1
+
+    async def fetch(self, topic, partition, position, max_bytes):
+        record = SimpleNamespace(
+            key=classic_key(), value=classic(1, {"a": [0]}), timestamp=1000, headers=()
+        )
+        return SimpleNamespace(decode=lambda: ([record], 1))
+
+
+LINK = SimpleNamespace(simple_consumer=CoordinatorLog())
+
+
+async def test_the_first_group_of_a_cluster_has_rebalances_at_once():
+    found = await RebalanceService(LINK, OlderSnapshots()).list_rebalances("g")
+    assert [item.generation for item in found.items] == [1]
+    assert found.complete
+
+
+async def test_a_cluster_without_groups_has_no_rebalances():
+    snapshots = OlderSnapshots(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    found = await RebalanceService(LINK, snapshots).list_rebalances("g")
+    assert (found.items, found.complete) == ([], True)
+
+
+async def test_topics_that_cannot_be_read_are_an_error():
+    snapshots = OlderSnapshots(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    with pytest.raises(BrokerError, match="TOPIC_AUTHORIZATION_FAILED"):
+        await RebalanceService(LINK, snapshots).list_rebalances("g")

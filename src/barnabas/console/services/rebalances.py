@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from barnabas.console.cluster_link import ClusterLink
 from barnabas.console.models.groups import MovedPartition, RebalanceBody, RebalancesBody
 from barnabas.console.services.snapshots import ClusterSnapshots
-from barnabas.model.errors import ProtocolError
+from barnabas.model.error_codes import ErrorCode
+from barnabas.model.errors import BrokerError, ProtocolError
 from barnabas.model.ids import OFFSETS_TOPIC, TopicPartition
 from barnabas.model.java_hash import coordinator_partition
 from barnabas.wire.coordinator_records import (
@@ -267,9 +268,14 @@ class RebalanceService:
     async def list_rebalances(self, group: str) -> RebalancesBody:
         """Returns the rebalances that the records of the coordinator show, the newest first."""
         topics = (await self._snapshots.current()).topics
-        if OFFSETS_TOPIC not in topics:
+        try:
+            # The first group of a cluster creates the topic: an older snapshot does not have it.
+            found = await self._snapshots.topic(OFFSETS_TOPIC)
+        except BrokerError as error:
+            if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                raise
             return RebalancesBody(group=group, items=[], complete=True)
-        count = len(topics[OFFSETS_TOPIC].partitions)
+        count = len(found.topics[OFFSETS_TOPIC].partitions)
         names = {bytes(item.topic_id): item.name for item in topics.values()}
         reader = RebalanceReader(group, names)
         whole = await self._scan(coordinator_partition(group, count), reader)
