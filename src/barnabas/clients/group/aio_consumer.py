@@ -1,4 +1,8 @@
-"""The consumer for asyncio: runs on the caller's event loop, without a thread."""
+"""The consumer for asyncio: runs on the caller's event loop.
+
+A thread only receives large responses of small records (`Fetcher.shares_loop`), so that the loop
+decodes meanwhile.
+"""
 
 import asyncio
 import inspect
