@@ -32,7 +32,7 @@ DEFAULT_MAX_RESPONSE_BYTES = 1024**3
 _unpack_size = Struct(">i").unpack_from
 # `receive_rest` ends when the next step has not arrived after this time.
 _IDLE_MS = cython.declare(cython.int, 2)
-_STEP_BYTES = cython.declare(cython.Py_ssize_t, 524288)
+_STEP_BYTES = cython.declare(cython.Py_ssize_t, LOW_WATER_BYTES)
 
 
 @cython.final
@@ -82,7 +82,7 @@ class FrameReceiver:
 
         It ends early if the bytes arrive slowly. Call it in a thread that has nothing else to do.
         Returns the number of bytes for `filled()`; 0 if there are none, or not compiled.
-        It may change SO_RCVLOWAT of the socket.
+        On Linux it changes SO_RCVLOWAT of the socket.
 
         Raises:
             OSError: the connection has failed.

@@ -15,11 +15,14 @@ cdef extern from *:
     static Py_ssize_t barnabas_send(int fd, const void *data, size_t size) {
         return send(fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
-    /* Waits for `wanted` bytes, or for all that `step` allows; returns whether there are some. */
+    /* Waits for `step` bytes, or for `wanted` if these are fewer; returns whether they are there.
+       Elsewhere than on Linux it waits for any bytes: the transport resets the limit only there. */
     static int barnabas_wait_readable(int fd, size_t wanted, size_t step, int timeout_ms) {
-        int low_water = (int)(wanted < step ? wanted : step);
         struct pollfd entry = { fd, POLLIN, 0 };
+    #ifdef __linux__
+        int low_water = (int)(wanted < step ? wanted : step);
         setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &low_water, sizeof low_water);
+    #endif
         return poll(&entry, 1, timeout_ms) > 0;
     }
     /* Receives until `data` is full, `step` bytes have not arrived within `idle_ms`, or the connection

@@ -263,6 +263,7 @@ def test_large_and_small_responses_arrive_in_order(run):
         await asyncio.get_running_loop().sock_sendall(far, b"".join(frames))
         await condition(lambda: len(protocol.frames) == len(frames))
         assert protocol.frames == [frame[4:] for frame in frames]
+        assert low_water(transport) == 1, "the next small response must be noticed"
 
     run(test, Responses)
 
