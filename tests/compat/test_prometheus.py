@@ -8,7 +8,6 @@ import errno
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from support.faults import faulty_broker
 from barnabas import Producer, TopicPartition
 from barnabas.admin import NewTopic
 from barnabas.broker.metrics import catalog, component_catalog
+from barnabas.runtime.child_process import free_port
 from barnabas.spark import query_metrics
 from barnabas.testing import Broker, Cluster
 from scripts.metrics import declared
@@ -111,10 +111,10 @@ def test_the_rules_fire_for_a_full_disk_and_not_before(tmp_path):
 class ScrapedCluster(Cluster):
     """Three brokers as processes, with HTTP endpoints and disks that can be made to fail."""
 
-    def __init__(self, directory, http_port):
+    def __init__(self, directory):
         config = {"group.lag.interval.ms": 500}
         super().__init__(3, config, data_dir=directory)
-        self.http_ports = {number: http_port + number for number in (1, 2, 3)}
+        self.http_ports = {number: free_port() for number in (1, 2, 3)}
 
     def make_broker(self, number):
         broker = super().make_broker(number)
@@ -128,24 +128,11 @@ class ScrapedCluster(Cluster):
         return self.data_dir / f"faults-{number}.json"
 
 
-def free_ports(count):
-    """Returns the first of `count` consecutive free ports."""
-    for first in range(21000, 30000, count):
-        with contextlib.ExitStack() as stack:
-            try:
-                for port in range(first, first + count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
-            except OSError:
-                continue
-            return first
-    raise AssertionError("no free ports")
-
-
 def test_prometheus_raises_alerts_for_a_cluster(tmp_path):
     """Real alerts of a lagging group, a full disk and a killed broker, in this order."""
-    prometheus_port = free_ports(4)
+    prometheus_port = free_port()
     with (
-        ScrapedCluster(tmp_path / "cluster", prometheus_port) as cluster,
+        ScrapedCluster(tmp_path / "cluster") as cluster,
         prometheus(tmp_path, cluster.http_ports.values(), prometheus_port),
     ):
         make_lag(cluster)

@@ -1,6 +1,7 @@
 """Children that end with their parent, by either method of noticing its death."""
 
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -8,7 +9,8 @@ import threading
 import psutil
 import pytest
 
-from barnabas.runtime.child_process import KERNEL, PIPE, spawn
+from barnabas.runtime import child_process
+from barnabas.runtime.child_process import KERNEL, PIPE, free_port, spawn
 
 pytestmark = pytest.mark.integration
 
@@ -64,3 +66,24 @@ def test_the_error_names_a_missing_program(method):
         _, errors = child.communicate(timeout=60)
     assert child.returncode == 127
     assert b"/no/such/program: No such file" in errors
+
+
+CHOOSE_AMONG = """
+import sys
+from barnabas.runtime import child_process
+child_process._PORTS = range(int(sys.argv[1]), int(sys.argv[2]))
+print(child_process.free_port())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux reserves ports")
+def test_a_chosen_port_is_not_chosen_again_before_its_server_listens(monkeypatch):
+    port = free_port()
+    monkeypatch.setattr(child_process, "_PORTS", range(port, port + 50))
+    here = {free_port() for _ in range(10)}
+    command = [sys.executable, "-c", CHOOSE_AMONG, str(port), str(port + 50)]
+    elsewhere = {int(subprocess.check_output(command, timeout=60)) for _ in range(5)}
+    assert len(here) == 10
+    assert not ({port} | here) & elsewhere
+    with socket.create_server(("127.0.0.1", port)) as server:
+        assert server.getsockname()[1] == port

@@ -8,21 +8,26 @@ as a child and kills it when the pipe from the parent closes.
 `free_port` chooses the port of a server that is about to be started as a child.
 """
 
-import contextlib
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import socket
 
 KERNEL, PIPE = "kernel", "pipe"
 _PR_SET_PDEATHSIG = 1
 _USAGE = 2
 _PORTS = range(15_000, 32_000)
+_RESERVED_PORTS = 64
+_reservations: deque[int] = deque()  # file descriptors; the end of the process closes them
 
 
 def default_method() -> str:
@@ -54,17 +59,37 @@ def spawn(
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """Returns a port that is free now.
+    """Returns a port that is free now, and that no other call returns soon.
 
     The port must stay free until its server listens, and while it is down, so it is outside the
-    range of ephemeral ports that the operating system assigns to outgoing connections.
+    range of ephemeral ports that the operating system assigns to outgoing connections. On Linux
+    the last ports of this process stay reserved, also for calls in other processes.
     """
     import socket  # start-up time: the script does not need it
 
     while True:
         port = _PORTS.start + int.from_bytes(os.urandom(4)) % len(_PORTS)
-        with contextlib.suppress(OSError), socket.create_server((host, port)):
-            return port
+        reservation = socket.socket()
+        try:
+            # Without SO_REUSEADDR this fails if anyone has bound the port, even without listen().
+            reservation.bind((host, port))
+            # From now on, a server that sets SO_REUSEADDR may listen on the port.
+            reservation.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        except OSError:
+            reservation.close()
+            continue
+        _reserve(reservation)
+        return port
+
+
+def _reserve(reservation: "socket.socket") -> None:
+    """Keeps the port of a bound socket for its server, as one of the last of this process."""
+    if sys.platform == "linux":  # elsewhere, SO_REUSEADDR does not let two sockets share a port
+        _reservations.append(reservation.detach())
+    else:
+        reservation.close()
+    while len(_reservations) > _RESERVED_PORTS:
+        os.close(_reservations.popleft())
 
 
 class _Spawner:
