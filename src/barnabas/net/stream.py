@@ -20,6 +20,10 @@ _ALLOW_MORE = getattr(socket, "MSG_MORE", 0)
 # Maximum of one sendfile call, so that one fast reader cannot block the loop.
 _MAX_SENDFILE_BYTES = 1 << 20
 
+_TCP_CONGESTION = getattr(socket, "TCP_CONGESTION", 0)
+_PACING = b"bbr"  # the start of the names of all its versions
+_NOT_PACING = b"reno"  # part of every Linux kernel, and allowed for every process
+
 _TCP_INFO = getattr(socket, "TCP_INFO", 0)
 _PEER_GONE = frozenset({7, 8})  # Linux: TCP_CLOSE, TCP_CLOSE_WAIT
 
@@ -67,6 +71,17 @@ def plain_address(address: tuple[str, int] | tuple[str, int, int, int]) -> Addre
     return address[0].removeprefix("::ffff:"), address[1]
 
 
+def _stop_pacing(sock: socket.socket) -> None:
+    """Replaces BBR as the congestion control of a connection within one machine.
+
+    There is no network to adapt to, and BBR measures the speed of two processes as that of a
+    network: it sends a response of some megabytes in small parts with pauses.
+    """
+    with suppress(OSError):
+        if sock.getsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, 16).startswith(_PACING):
+            sock.setsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, _NOT_PACING)
+
+
 class TcpStream:
     """A connected, non-blocking TCP socket on the running asyncio loop."""
 
@@ -97,6 +112,8 @@ class TcpStream:
         self._writing = False
         self.peer: Address = plain_address(sock.getpeername())
         self.local: Address = plain_address(sock.getsockname())
+        if _TCP_CONGESTION and self.peer[0] == self.local[0]:
+            _stop_pacing(sock)
 
     def send(self, buffers: Sequence[Buffer], more: bool) -> int:
         if len(buffers) == 1:
