@@ -27,6 +27,7 @@ from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import Codec
 from barnabas.records import lz4_frames
 from barnabas.records._buffers_hot import new_buffer
+from barnabas.records._sections_hot import expand_into
 
 Buffer = bytes | bytearray | memoryview
 
@@ -34,6 +35,7 @@ DEFAULT_MAX_DECOMPRESSED = 64 * 1024 * 1024
 
 _GZIP_RESERVED_FLAGS = 0xE0
 # The attributes of an enumeration take 0.1 us each.
+_SNAPPY = Codec.SNAPPY
 _LZ4 = Codec.LZ4
 _ZSTD = Codec.ZSTD
 
@@ -189,6 +191,8 @@ def _decompress_snappy(data: Buffer, max_size: int) -> bytearray:
     if total > 64 * (len(data) + 1):
         raise CorruptRecordError(f"snappy: {len(data)} bytes cannot contain the declared {total}")
     out = new_buffer(total)
+    if expand_into(_SNAPPY, data, out) == total:
+        return out
     if len(blocks) == 1:
         _expand_snappy(blocks[0], out)
     else:

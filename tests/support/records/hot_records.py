@@ -24,6 +24,7 @@ HOT = (
     "_batch_header_hot",
     "_append_hot",
     "_buffers_hot",
+    "_sections_hot",
     "_columns_hot",
     "_batches_hot",
     "_record_hot",
@@ -51,6 +52,7 @@ NAMES = {
     "_record_hot": ("Record",),
     "_records_hot": ("RecordCursor",),
     "_rows_hot": ("RowEncoder",),
+    "_sections_hot": ("expand_into",),
     "_validation_hot": ("accept_plain",),
 }
 

@@ -183,12 +183,13 @@ def test_a_block_with_a_size_before_it():
     assert rejected(frame)
 
 
-def test_a_block_that_begins_like_a_size_is_left_to_the_frame_decoder():
+def test_a_block_that_begins_like_a_size():
+    """Without compiled code it is left to the frame decoder."""
     content = b"\x09\0\0" + bytes(range(1, 12)) * 10
     packed = block(content)
     assert int.from_bytes(packed[4:8], "little") <= 64 * KIB
     frame = HEAD + packed + END
-    assert by_blocks(frame) is None
+    assert by_blocks(frame) in (None, content)
     assert decompress(Codec.LZ4, frame, len(content)) == content
 
 
