@@ -5,6 +5,9 @@ batch, a batch that may be aborted, an old format, or a corrupt one. For Arrow c
 must be plain (short numbers, a value, no headers). `reader` decodes the batch at which it stopped,
 or raises its error. Without a compiler it accepts no batch.
 
+Records compressed with snappy or lz4 are decompressed by `_sections_hot`, to memory that the next
+batch uses again; `unpack` decompresses the others.
+
 Uncompressed batches are added to Arrow columns without the interpreter lock, checksums included, so
 that the loop thread receives the next response at the same time, also when the batches are small.
 
@@ -34,6 +37,9 @@ if cython.compiled:
         crc32c_supported,
     )
     from cython.cimports.barnabas.records._records_hot import append_records
+    from cython.cimports.barnabas.records._sections_hot import SectionMemory, expand_to
+    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
+    from cython.cimports.cpython.mem import PyMem_RawFree
 else:
     from barnabas.records._columns_hot import ArrowColumns
 
@@ -130,7 +136,8 @@ class BatchPass:
 
     `section` has the decompressed records of the batch at `pos` if the pass stopped at one of its
     records; None otherwise.
-    `unpack(codec, view)` decompresses and raises CorruptRecordError.
+    `unpack(codec, view)` decompresses and raises CorruptRecordError. Sections of up to
+    `max_decompressed` bytes that `_sections_hot` accepts do not need it.
     """
 
     pos = cython.declare(cython.Py_ssize_t, visibility="public")
@@ -145,12 +152,15 @@ class BatchPass:
     _makes_runs: cython.bint
     _reserved: cython.bint
     _unpack: Any
+    _max_decompressed: cython.Py_ssize_t
+    _memory: SectionMemory
 
     def __init__(
         self,
         buf: Any,
         check_crcs: bool,
         unpack: Callable[[int, memoryview], Any],
+        max_decompressed: cython.Py_ssize_t,
     ) -> None:
         self.pos = 0
         self.next_offset = 0
@@ -162,9 +172,13 @@ class BatchPass:
         self._makes_runs = _NATIVE_CRC or not check_crcs
         self._reserved = False
         self._unpack = unpack
+        self._max_decompressed = max_decompressed
         if cython.compiled and self._end:
             self._view = buf
             self._data = cython.cast(cython.p_uchar, cython.address(self._view[0]))
+
+    def __dealloc__(self) -> None:
+        PyMem_RawFree(self._memory.data)
 
     def add(
         self, columns: ArrowColumns, max_records: cython.longlong, transactional: cython.bint
@@ -420,6 +434,11 @@ class BatchPass:
             return append_records(
                 data, begin, end, header_at(data + self.pos), topic, partition, out
             )
+        size = self._expand(codec, size)
+        if size > 0:
+            return append_records(
+                self._memory.data, 0, size, header_at(data + self.pos), topic, partition, out
+            )
         section = self._unpack(codec, self._bytes[begin:end])
         plain: cython.const[cython.uchar][::1] = section  # type: ignore[valid-type]
         size = plain.shape[0]
@@ -428,6 +447,27 @@ class BatchPass:
         return append_records(
             data, 0, size, header_at(self._data + self.pos), topic, partition, out
         )
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _expand(self, codec: cython.int, size: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Decompresses the batch of `size` bytes at `pos` to `_memory`; returns the content size.
+
+        Returns -1 if `_unpack` must do it.
+        """
+        section: cython.p_uchar = self._data + self.pos + _HEADER_SIZE
+        found: cython.Py_ssize_t
+        size -= _HEADER_SIZE
+        if size > _NOGIL_BYTES:
+            with cython.nogil:
+                found = expand_to(
+                    cython.address(self._memory), codec, section, size, self._max_decompressed
+                )
+        else:
+            found = expand_to(
+                cython.address(self._memory), codec, section, size, self._max_decompressed
+            )
+        return found
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -445,6 +485,14 @@ class BatchPass:
             return self._add_rows(
                 columns, self._data, self.pos + _HEADER_SIZE, self.pos + size, False
             )
+        found: cython.Py_ssize_t = self._expand(codec, size)
+        if found > 0:
+            if self._add_section(columns, self._memory.data, found, size, max_records):
+                return 1
+            self.section = PyBytes_FromStringAndSize(
+                cython.cast(cython.p_char, self._memory.data), found
+            )
+            return 0
         try:
             section = self._unpack(codec, self._bytes[self.pos + _HEADER_SIZE : self.pos + size])
         except CorruptRecordError:

@@ -1,13 +1,10 @@
-# C layout of SectionBuffer, for _sections_hot.py itself and for _batches_hot.
+# What _sections_hot.py offers to other compiled modules.
 
-cimport cython
+cdef struct SectionMemory:
+    # For one decompressed section at a time; NULL and 0 at the beginning, freed by its owner.
+    unsigned char* data
+    Py_ssize_t capacity
 
-@cython.final
-cdef class SectionBuffer:
-    cdef unsigned char* _data
-    cdef Py_ssize_t _capacity
-
-    cdef bint _reserve(self, Py_ssize_t room) noexcept nogil
-    cdef Py_ssize_t _expand(
-        self, int codec, unsigned char* data, Py_ssize_t size, Py_ssize_t limit
-    ) noexcept nogil
+cdef Py_ssize_t expand_to(
+    SectionMemory* memory, int codec, unsigned char* data, Py_ssize_t size, Py_ssize_t limit
+) noexcept nogil

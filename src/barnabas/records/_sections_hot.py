@@ -20,6 +20,7 @@ if cython.compiled:
         declared_size,
         expand_section,
     )
+    from cython.cimports.barnabas.records._sections_hot import SectionMemory
     from cython.cimports.cpython.mem import PyMem_RawFree, PyMem_RawMalloc
 
 COMPILED: bool = cython.compiled
@@ -64,54 +65,43 @@ def expand_into(codec: cython.int, data: Any, out: Any) -> int:
     return found
 
 
-@cython.final
-@cython.cclass
-class SectionBuffer:
-    """Memory for one decompressed section at a time; used again for the next one."""
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def expand_to(
+    memory: cython.pointer[SectionMemory],
+    codec: cython.int,
+    data: cython.p_uchar,
+    size: cython.Py_ssize_t,
+    limit: cython.Py_ssize_t,
+) -> cython.Py_ssize_t:
+    """Decompresses a records section to `memory`; returns the content size, from 1 to `limit`.
 
-    def __cinit__(self) -> None:
-        self._data = cython.NULL
-        self._capacity = 0
-
-    def __dealloc__(self) -> None:
-        PyMem_RawFree(self._data)
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _reserve(self, room: cython.Py_ssize_t) -> cython.bint:
-        """Makes room, without keeping the content; returns False if there is no memory."""
-        if room > self._capacity:
-            PyMem_RawFree(self._data)
-            self._data = cython.cast(cython.p_uchar, PyMem_RawMalloc(room))
-            self._capacity = room if self._data != cython.NULL else 0
-        return room <= self._capacity
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _expand(
-        self,
-        codec: cython.int,
-        data: cython.p_uchar,
-        size: cython.Py_ssize_t,
-        limit: cython.Py_ssize_t,
-    ) -> cython.Py_ssize_t:
-        """Decompresses a section to `_data`; returns the content size, from 1 to `limit`.
-
-        Returns -1 if `compression` must do it.
-        """
-        room: cython.Py_ssize_t = declared_size(codec, data, size)
-        limit = min(limit, _MAX_SECTION, _MAX_EXPANSION * size)
-        if room < 0 or room > limit:
+    Returns -1 if `compression` must do it. The memory grows if necessary.
+    """
+    room: cython.Py_ssize_t = declared_size(codec, data, size)
+    limit = min(limit, _MAX_SECTION, _MAX_EXPANSION * size)
+    if room < 0 or room > limit:
+        return -1
+    if room == 0:
+        room = max(_MIN_GUESS, _GROWTH * size)
+    while True:
+        room = min(max(room, memory.capacity), limit)
+        if not _reserve(memory, room):
             return -1
-        if room == 0:
-            room = max(_MIN_GUESS, _GROWTH * size)
-        while True:
-            room = min(max(room, self._capacity), limit)
-            if not self._reserve(room):
-                return -1
-            found: cython.Py_ssize_t = expand_section(codec, data, size, self._data, room)
-            if found != SECTION_NO_ROOM or room == limit:
-                return found if found > 0 else -1
-            room = _GROWTH * room
+        found: cython.Py_ssize_t = expand_section(codec, data, size, memory.data, room)
+        if found != SECTION_NO_ROOM or room == limit:
+            return found if found > 0 else -1
+        room = _GROWTH * room
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def _reserve(memory: cython.pointer[SectionMemory], room: cython.Py_ssize_t) -> cython.bint:
+    """Makes room, without keeping the content; returns False if there is not enough memory."""
+    if room > memory.capacity:
+        PyMem_RawFree(memory.data)
+        memory.data = cython.cast(cython.p_uchar, PyMem_RawMalloc(room))
+        memory.capacity = room if memory.data != cython.NULL else 0
+    return room <= memory.capacity

@@ -192,7 +192,7 @@ class FetchDecoder:
     def _start_pass(self) -> BatchPass:
         # Not kept: the reference cycle with `_unpack` would keep the response, whose memory the
         # connection needs for the next one.
-        batches = BatchPass(self._buf, self._check_crcs, self._unpack)
+        batches = BatchPass(self._buf, self._check_crcs, self._unpack, self._max_decompressed)
         batches.pos, batches.next_offset = self._pos, self.next_offset
         return batches
 
