@@ -17,7 +17,7 @@ from barnabas.clients.group import _iteration_hot
 from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.subscription import AssignedPartition, Phase, SubscriptionState
 from barnabas.model.ids import TopicPartition
-from barnabas.records._batches_hot import next_fetch_offset
+from barnabas.records._batch_header_hot import next_fetch_offset
 from barnabas.records.builder import BatchBuilder
 from barnabas.records.reader import FetchDecoder
 

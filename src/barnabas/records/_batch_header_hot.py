@@ -1,4 +1,4 @@
-"""The header of a record batch (magic 2): its thirteen fields.
+"""The header of a record batch (magic 2): its thirteen fields, and the end of many batches.
 
 Compiled by Cython, with the C types of `_batch_header_hot.pxd`; it also runs as plain Python. The
 layout is described in `batch`, which parses and changes headers.
@@ -12,6 +12,7 @@ except ImportError:
     from barnabas.model import _cython_shim as cython
 
 import struct
+from typing import Any
 
 from barnabas.model.errors import CorruptRecordError
 from barnabas.model.records import NO_SEQUENCE, Codec, TimestampType
@@ -21,6 +22,9 @@ if cython.compiled:
 
 COMPILED: bool = cython.compiled
 
+_LOG_OVERHEAD = cython.declare(cython.Py_ssize_t, 12)
+_MAGIC_OFFSET = cython.declare(cython.Py_ssize_t, 16)
+_LAST_DELTA_OFFSET = cython.declare(cython.Py_ssize_t, 23)
 LOG_OVERHEAD = 12
 """Base offset and length: the part that stands before what `batch_length` counts."""
 CODEC_MASK = 0x07
@@ -201,3 +205,50 @@ def header_at(data: cython.p_uchar) -> BatchHeader:
     header.base_sequence = i32(data, 53)
     header.records_count = i32(data, 57)
     return header
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _i32(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.int:
+    if not cython.compiled:
+        return int.from_bytes(data[at : at + 4], "big", signed=True)
+    return i32(data, at)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _i64(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
+    if not cython.compiled:
+        return int.from_bytes(data[at : at + 8], "big", signed=True)
+    return i64(data, at)
+
+
+def next_fetch_offset(buf: Any, fetch_offset: cython.longlong) -> int:
+    """Returns the offset after the last whole batch in `buf`; reads only the batch headers.
+
+    Returns `fetch_offset` if there is no whole batch. A message set of the old formats (magic 0
+    and 1) starts with the offset of its last message, so it has no delta to add.
+    """
+    view: cython.const[cython.uchar][::1] = buf  # type: ignore[valid-type]
+    size: cython.Py_ssize_t = len(buf)
+    if size <= _MAGIC_OFFSET:
+        return fetch_offset
+    data: cython.p_uchar = (
+        cython.cast(cython.p_uchar, cython.address(view[0])) if cython.compiled else view
+    )
+    at: cython.Py_ssize_t = 0
+    end: cython.longlong = fetch_offset
+    while at + _MAGIC_OFFSET < size:
+        last: cython.longlong = _i64(data, at)
+        length: cython.Py_ssize_t = _i32(data, at + 8)
+        if length <= 0 or length > size - at - _LOG_OVERHEAD:
+            break
+        if data[at + _MAGIC_OFFSET] == 2 and length > _LAST_DELTA_OFFSET:
+            last += _i32(data, at + _LAST_DELTA_OFFSET)
+        end = max(end, last + 1)
+        at += _LOG_OVERHEAD + length
+    return end

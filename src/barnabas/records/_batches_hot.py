@@ -1,12 +1,13 @@
 """Decodes batches of a fetch response: many small batches in one compiled pass.
 
 Compiled by Cython. It accepts batches of magic 2 and stops before the first other one: a control
-batch, a batch that may be aborted, an old format, or a corrupt one. For Arrow columns the records
-must be plain (short numbers, a value, no headers). `reader` decodes the batch at which it stopped,
-or raises its error. Without a compiler it accepts no batch.
+batch, a batch that may be aborted, an old format, or a corrupt one. Uncompressed records for Arrow
+columns must be plain (short numbers, a value, no headers). `reader` decodes the batch at which it
+stopped, or raises its error. Without a compiler it accepts no batch.
 
 Records compressed with snappy or lz4 are decompressed by `_sections_hot`, to memory that the next
-batch uses again; `unpack` decompresses the others.
+batch uses again; `unpack` decompresses the others. For Arrow columns, several threads decompress
+many batches at the same time (`_section_runs_hot`).
 
 Uncompressed batches are added to Arrow columns without the interpreter lock, checksums included, so
 that the loop thread receives the next response at the same time, also when the batches are small.
@@ -29,6 +30,7 @@ except ImportError:
 from barnabas.model.errors import CorruptRecordError
 
 if cython.compiled:
+    from cython.cimports.barnabas.model._big_endian import i16, i32, i64, u32
     from cython.cimports.barnabas.records._batch_header_hot import header_at
     from cython.cimports.barnabas.records._columns_hot import ArrowColumns
     from cython.cimports.barnabas.records._crc32c import (
@@ -36,19 +38,17 @@ if cython.compiled:
         crc32c_prepare,
         crc32c_supported,
     )
-    from cython.cimports.barnabas.records._records_hot import append_records
+    from cython.cimports.barnabas.records._records_hot import add_records, append_records
+    from cython.cimports.barnabas.records._section_runs_hot import Section, SectionRun
     from cython.cimports.barnabas.records._sections_hot import SectionMemory, expand_to
-    from cython.cimports.cpython.bytes import PyBytes_FromStringAndSize
     from cython.cimports.cpython.mem import PyMem_RawFree
 else:
     from barnabas.records._columns_hot import ArrowColumns
+    from barnabas.records._section_runs_hot import SectionRun
 
 COMPILED: bool = cython.compiled
 
 _HEADER_SIZE = cython.declare(cython.Py_ssize_t, 61)
-_MAGIC_OFFSET = cython.declare(cython.Py_ssize_t, 16)
-_LOG_OVERHEAD = cython.declare(cython.Py_ssize_t, 12)
-_LAST_DELTA_OFFSET = cython.declare(cython.Py_ssize_t, 23)
 _MIN_RECORD = cython.declare(cython.Py_ssize_t, 7)
 _MAX_OFFSET = cython.declare(cython.longlong, 9223372036854775807)
 # Arrow's 32-bit offsets: stop before a column could pass 2 GiB.
@@ -70,80 +70,18 @@ if cython.compiled and crc32c_supported():
     _NATIVE_CRC = True
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _big_endian(data: cython.p_uchar, at: cython.Py_ssize_t, size: cython.int) -> cython.ulonglong:
-    value: cython.ulonglong = 0
-    index: cython.int
-    for index in range(size):
-        value = value << 8 | data[at + index]
-    return value
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _i32(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.int:
-    if not cython.compiled:
-        return int.from_bytes(data[at : at + 4], "big", signed=True)
-    return cython.cast(cython.int, _big_endian(data, at, 4))
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _i64(data: cython.p_uchar, at: cython.Py_ssize_t) -> cython.longlong:
-    if not cython.compiled:
-        return int.from_bytes(data[at : at + 8], "big", signed=True)
-    return cython.cast(cython.longlong, _big_endian(data, at, 8))
-
-
-def next_fetch_offset(buf: Any, fetch_offset: cython.longlong) -> int:
-    """Returns the offset after the last whole batch in `buf`; reads only the batch headers.
-
-    Returns `fetch_offset` if there is no whole batch. A message set of the old formats (magic 0
-    and 1) starts with the offset of its last message, so it has no delta to add.
-    """
-    view: cython.const[cython.uchar][::1] = buf  # type: ignore[valid-type]
-    size: cython.Py_ssize_t = len(buf)
-    if size <= _MAGIC_OFFSET:
-        return fetch_offset
-    data: cython.p_uchar = (
-        cython.cast(cython.p_uchar, cython.address(view[0])) if cython.compiled else view
-    )
-    at: cython.Py_ssize_t = 0
-    end: cython.longlong = fetch_offset
-    while at + _MAGIC_OFFSET < size:
-        last: cython.longlong = _i64(data, at)
-        length: cython.Py_ssize_t = _i32(data, at + 8)
-        if length <= 0 or length > size - at - _LOG_OVERHEAD:
-            break
-        if data[at + _MAGIC_OFFSET] == 2 and length > _LAST_DELTA_OFFSET:
-            last += _i32(data, at + _LAST_DELTA_OFFSET)
-        end = max(end, last + 1)
-        at += _LOG_OVERHEAD + length
-    return end
-
-
 @cython.final
 @cython.cclass
 class BatchPass:
     """One pass over the batches in `buf`; `pos`, `next_offset` and `leader_epoch` are its result.
 
-    `section` has the decompressed records of the batch at `pos` if the pass stopped at one of its
-    records; None otherwise.
-    `unpack(codec, view)` decompresses and raises CorruptRecordError. Sections of up to
-    `max_decompressed` bytes that `_sections_hot` accepts do not need it.
+    `unpack(codec, view, limit)` decompresses and raises CorruptRecordError. It is called by several
+    threads at the same time, and not at all for sections that `_sections_hot` accepts.
     """
 
     pos = cython.declare(cython.Py_ssize_t, visibility="public")
     next_offset = cython.declare(cython.longlong, visibility="public")
     leader_epoch = cython.declare(cython.int, visibility="public")
-    section = cython.declare(object, visibility="public")
     _bytes: Any
     _view: cython.const[cython.uchar][::1]  # type: ignore[valid-type]
     _data: cython.p_uchar
@@ -151,6 +89,9 @@ class BatchPass:
     _check_crcs: cython.bint
     _makes_runs: cython.bint
     _reserved: cython.bint
+    _makes_section_runs: cython.bint
+    # Size of the last decompressed section; 0 if the next one must be decoded alone.
+    _content: cython.Py_ssize_t
     _unpack: Any
     _max_decompressed: cython.Py_ssize_t
     _memory: SectionMemory
@@ -159,17 +100,17 @@ class BatchPass:
         self,
         buf: Any,
         check_crcs: bool,
-        unpack: Callable[[int, memoryview], Any],
+        unpack: Callable[[int, memoryview, int], Any],
         max_decompressed: cython.Py_ssize_t,
     ) -> None:
         self.pos = 0
         self.next_offset = 0
         self.leader_epoch = -1
-        self.section = None
         self._bytes = memoryview(buf)
         self._end = len(buf)
         self._check_crcs = check_crcs
         self._makes_runs = _NATIVE_CRC or not check_crcs
+        self._makes_section_runs = self._makes_runs
         self._reserved = False
         self._unpack = unpack
         self._max_decompressed = max_decompressed
@@ -188,11 +129,12 @@ class BatchPass:
 
         With `transactional`, batches of transactions are added as well: none is aborted.
         """
-        self.section = None
         if not cython.compiled:
             return
         while columns._count < max_records and self._has_room(columns):
             if self._makes_runs and self._add_run(columns, max_records, transactional):
+                continue
+            if self._content and self._add_sections(columns, max_records, transactional):
                 continue
             size: cython.Py_ssize_t = self._whole(self.pos)
             if self._makes_runs and size > 0 and self._data[self.pos + 22] & 7 == 0:
@@ -214,7 +156,6 @@ class BatchPass:
         """Appends the records of batches from `pos` on until `out` has `least` records; the last
         batch is added completely.
         """
-        self.section = None
         if not cython.compiled:
             return
         while len(out) < least:
@@ -234,12 +175,13 @@ class BatchPass:
     @cython.nogil
     @cython.exceptval(check=False)
     def _pass_by(self, size: cython.Py_ssize_t) -> cython.void:
-        self.next_offset = _i64(self._data, self.pos) + _i32(self._data, self.pos + 23) + 1
-        self.leader_epoch = _i32(self._data, self.pos + 12)
+        self.next_offset = i64(self._data, self.pos) + i32(self._data, self.pos + 23) + 1
+        self.leader_epoch = i32(self._data, self.pos + 12)
         self.pos += size
 
     @cython.cfunc
     @cython.inline
+    @cython.nogil
     @cython.exceptval(check=False)
     def _has_room(self, columns: ArrowColumns) -> cython.bint:
         return (
@@ -256,7 +198,7 @@ class BatchPass:
         left: cython.Py_ssize_t = self._end - at
         if left < _HEADER_SIZE or self._data[at + 16] != 2:
             return 0
-        size: cython.Py_ssize_t = 12 + cython.cast(cython.Py_ssize_t, _i32(self._data, at + 8))
+        size: cython.Py_ssize_t = 12 + cython.cast(cython.Py_ssize_t, i32(self._data, at + 8))
         return size if _HEADER_SIZE <= size <= left else 0
 
     @cython.cfunc
@@ -267,11 +209,11 @@ class BatchPass:
     ) -> cython.bint:
         """Whether the header at `at` says that all records of the batch are to be read."""
         data: cython.p_uchar = self._data
-        attributes: cython.int = cython.cast(cython.int, _big_endian(data, at + 21, 2))
+        attributes: cython.int = i16(data, at + 21)
         if attributes & 0x20 or (attributes & 0x10 and not transactional):
             return False
-        base: cython.longlong = _i64(data, at)
-        delta: cython.longlong = _i32(data, at + 23)
+        base: cython.longlong = i64(data, at)
+        delta: cython.longlong = i32(data, at + 23)
         return base >= next_offset and delta >= 0 and base <= _MAX_OFFSET - 1 - delta
 
     @cython.cfunc
@@ -289,7 +231,7 @@ class BatchPass:
             found = self._native_crc(size)
         else:
             found = crc32c(self._bytes[self.pos + 21 : self.pos + size])
-        return found == _big_endian(self._data, self.pos + 17, 4)
+        return found == u32(self._data, self.pos + 17)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -322,8 +264,8 @@ class BatchPass:
             size: cython.Py_ssize_t = self._plain_batch(end, next_offset, transactional)
             if size == 0:
                 break
-            rows += _i32(self._data, end + 57)
-            next_offset = _i64(self._data, end) + _i32(self._data, end + 23) + 1
+            rows += i32(self._data, end + 57)
+            next_offset = i64(self._data, end) + i32(self._data, end + 23) + 1
             end += size
         if rows == 0:
             return 0
@@ -347,7 +289,7 @@ class BatchPass:
             return 0
         if not self._is_readable(at, next_offset, transactional):
             return 0
-        count: cython.int = _i32(self._data, at + 57)
+        count: cython.int = i32(self._data, at + 57)
         return size if 0 < count <= (size - _HEADER_SIZE) // _MIN_RECORD else 0
 
     @cython.cfunc
@@ -359,7 +301,7 @@ class BatchPass:
         """
         while self.pos < end:
             size: cython.Py_ssize_t = 12 + cython.cast(
-                cython.Py_ssize_t, _i32(self._data, self.pos + 8)
+                cython.Py_ssize_t, i32(self._data, self.pos + 8)
             )
             if not self._add_rows(
                 columns, self._data, self.pos + _HEADER_SIZE, self.pos + size, self._check_crcs
@@ -386,10 +328,10 @@ class BatchPass:
         """
         at: cython.Py_ssize_t = self.pos
         append_time: cython.bint = self._data[at + 22] & 0x08 != 0
-        base_offset: cython.longlong = _i64(self._data, at)
-        last_delta: cython.longlong = _i32(self._data, at + 23)
-        time: cython.longlong = _i64(self._data, at + (35 if append_time else 27))
-        rows: cython.int = _i32(self._data, at + 57)
+        base_offset: cython.longlong = i64(self._data, at)
+        last_delta: cython.longlong = i32(self._data, at + 23)
+        time: cython.longlong = i64(self._data, at + (35 if append_time else 27))
+        rows: cython.int = i32(self._data, at + 57)
         checked: cython.Py_ssize_t = at + 21 if check else end
         crc: cython.uint = 0
         more: cython.bint = rows > 0
@@ -413,10 +355,108 @@ class BatchPass:
             )
             rows -= columns._count - before
             more = not columns._stopped and (checked < end or columns._count > before)
-        if rows > 0 or pos != end or (check and crc != _big_endian(self._data, at + 17, 4)):
+        if rows > 0 or pos != end or (check and crc != u32(self._data, at + 17)):
             columns._cut_batch()
             return False
         return True
+
+    # -- Runs of compressed batches ------------------------------------------------------------
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _add_sections(
+        self, columns: ArrowColumns, max_records: cython.longlong, transactional: cython.bint
+    ) -> cython.int:
+        """Adds the compressed batches from `pos` on, with helpers if they are many.
+
+        Returns 0 if it could add none. The next batch is then decoded alone.
+        """
+        begin: cython.Py_ssize_t = self.pos
+        content: cython.Py_ssize_t = self._content
+        self._content = 0
+        if not self._makes_section_runs or self._whole(begin) == 0:
+            return 0
+        if self._data[begin + 22] & 7 == 0:
+            return 0
+        run: SectionRun = SectionRun(self._data[begin + 22] & 7, self._check_crcs)
+        self._collect(run, max_records - columns._count, transactional)
+        if run._count < 2:
+            return 0
+        try:
+            self._makes_section_runs = run._start(
+                self._bytes, self._unpack, content, self._max_decompressed
+            )
+            if self._makes_section_runs and self._add_all(columns, run):
+                self._content = content
+        finally:
+            run._close()
+        return self.pos > begin
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _collect(
+        self, run: SectionRun, max_records: cython.longlong, transactional: cython.bint
+    ) -> cython.void:
+        """Adds the batches from `pos` on to `run` that are to be read and have its codec."""
+        at: cython.Py_ssize_t = self.pos
+        next_offset: cython.longlong = self.next_offset
+        rows: cython.longlong = 0
+        while rows < max_records:
+            size: cython.Py_ssize_t = self._whole(at)
+            if size <= _HEADER_SIZE or not self._is_readable(at, next_offset, transactional):
+                return
+            count: cython.int = i32(self._data, at + 57)
+            if self._data[at + 22] & 7 != run._codec or count <= 0:
+                return
+            if not run._append(at, at + size):
+                return
+            rows += count
+            next_offset = i64(self._data, at) + i32(self._data, at + 23) + 1
+            at += size
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _add_all(self, columns: ArrowColumns, run: SectionRun) -> cython.int:
+        """Adds the sections of a run; returns 0 if `reader` must decode one of them."""
+        while run._added < run._count and self._has_room(columns):
+            with cython.nogil:
+                self._add_complete(columns, run)
+            if run._added == run._count:
+                break
+            section: cython.pointer[Section] = run._front()
+            if section == cython.NULL:
+                run._unpack_some()
+                continue
+            rows: cython.int = i32(self._data, self.pos + 57)
+            if section.size < 0 or rows > section.size // _MIN_RECORD:
+                return 0
+            if not columns._has_room(rows, section.size):
+                columns._room(rows, section.size)
+            elif self._add_any(columns, section.data, section.size):
+                self._pass_by(section.end - section.begin)
+                run._pass_by()
+            else:
+                return 0
+        return 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _add_complete(self, columns: ArrowColumns, run: SectionRun) -> cython.void:
+        """Adds the next sections of a run as long as they are complete, there is room for them, and
+        their records are plain.
+        """
+        while run._added < run._count and self._has_room(columns):
+            section: cython.pointer[Section] = run._front()
+            if section == cython.NULL or section.size < 0:
+                return
+            rows: cython.int = i32(self._data, self.pos + 57)
+            if rows > section.size // _MIN_RECORD or not columns._has_room(rows, section.size):
+                return
+            if not self._add_rows(columns, section.data, 0, section.size, False):
+                return
+            self._pass_by(section.end - section.begin)
+            run._pass_by()
 
     # -- One batch -----------------------------------------------------------------------------
 
@@ -439,7 +479,7 @@ class BatchPass:
             return append_records(
                 self._memory.data, 0, size, header_at(data + self.pos), topic, partition, out
             )
-        section = self._unpack(codec, self._bytes[begin:end])
+        section = self._unpack(codec, self._bytes[begin:end], self._max_decompressed)
         plain: cython.const[cython.uchar][::1] = section  # type: ignore[valid-type]
         size = plain.shape[0]
         if size > 0:
@@ -481,30 +521,26 @@ class BatchPass:
         if codec == 0:  # without runs only
             if self._plain_batch(self.pos, self.next_offset, True) == 0:
                 return 0
-            columns._room(_i32(self._data, self.pos + 57), size)
+            columns._room(i32(self._data, self.pos + 57), size)
             return self._add_rows(
                 columns, self._data, self.pos + _HEADER_SIZE, self.pos + size, False
             )
         found: cython.Py_ssize_t = self._expand(codec, size)
         if found > 0:
-            if self._add_section(columns, self._memory.data, found, size, max_records):
-                return 1
-            self.section = PyBytes_FromStringAndSize(
-                cython.cast(cython.p_char, self._memory.data), found
-            )
-            return 0
+            return self._add_section(columns, self._memory.data, found, size, max_records)
         try:
-            section = self._unpack(codec, self._bytes[self.pos + _HEADER_SIZE : self.pos + size])
+            section = self._unpack(
+                codec,
+                self._bytes[self.pos + _HEADER_SIZE : self.pos + size],
+                self._max_decompressed,
+            )
         except CorruptRecordError:
             return 0
         plain: cython.const[cython.uchar][::1] = section  # type: ignore[valid-type]
         if plain.shape[0] == 0:
             return 0
         data: cython.p_uchar = cython.cast(cython.p_uchar, cython.address(plain[0]))
-        if self._add_section(columns, data, plain.shape[0], size, max_records):
-            return 1
-        self.section = section
-        return 0
+        return self._add_section(columns, data, plain.shape[0], size, max_records)
 
     @cython.cfunc
     @cython.exceptval(-1)
@@ -519,7 +555,7 @@ class BatchPass:
         """Adds the decompressed records of the batch at `pos`, which has `packed` bytes and a
         correct checksum.
         """
-        rows: cython.int = _i32(self._data, self.pos + 57)
+        rows: cython.int = i32(self._data, self.pos + 57)
         if rows <= 0 or rows > size // _MIN_RECORD:
             return 0
         if not self._reserved:
@@ -530,7 +566,25 @@ class BatchPass:
             expected = min(expected, _MAX_RESERVE // (size // rows + 1))
             columns._room(expected, expected * (size // rows + 1))
         columns._room(rows, size)
+        added: cython.bint
         if size > _NOGIL_BYTES:
             with cython.nogil:
-                return self._add_rows(columns, data, 0, size, False)
-        return self._add_rows(columns, data, 0, size, False)
+                added = self._add_rows(columns, data, 0, size, False)
+        else:
+            added = self._add_rows(columns, data, 0, size, False)
+        if not added and not self._add_any(columns, data, size):
+            return 0
+        self._content = size
+        return 1
+
+    @cython.cfunc
+    @cython.exceptval(-1)
+    def _add_any(
+        self, columns: ArrowColumns, data: cython.p_uchar, size: cython.Py_ssize_t
+    ) -> cython.int:
+        """Adds decompressed records of any kind; returns 0 if one of them is corrupt."""
+        try:
+            add_records(data, 0, size, header_at(self._data + self.pos), columns)
+        except CorruptRecordError:
+            return 0
+        return 1

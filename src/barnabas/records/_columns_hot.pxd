@@ -66,6 +66,7 @@ cdef class ArrowColumns:
         self, unsigned char* data, Py_ssize_t pos, Py_ssize_t end
     ) noexcept nogil
     cdef int _room(self, Py_ssize_t rows, Py_ssize_t size) except? -1
+    cdef bint _has_room(self, Py_ssize_t rows, Py_ssize_t size) noexcept nogil
     cdef void _added(
         self, int rows, Py_ssize_t key_size, Py_ssize_t value_size, bint keyless
     ) noexcept nogil

@@ -374,6 +374,24 @@ class ArrowColumns:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
+    def _has_room(self, rows: cython.Py_ssize_t, size: cython.Py_ssize_t) -> cython.bint:
+        """Whether `_room` would have nothing to do."""
+        bits: cython.Py_ssize_t = (rows >> 3) + 1
+        return (
+            self._offsets._size + 8 * rows <= self._offsets._capacity
+            and self._timestamps._size + 8 * rows <= self._timestamps._capacity
+            and self._header_ends._size + 4 * rows <= self._header_ends._capacity
+            and self._keys._bits._size + bits <= self._keys._bits._capacity
+            and self._keys._ends._size + 4 * rows <= self._keys._ends._capacity
+            and self._keys._bytes._size + size <= self._keys._bytes._capacity
+            and self._values._bits._size + bits <= self._values._bits._capacity
+            and self._values._ends._size + 4 * rows <= self._values._ends._capacity
+            and self._values._bytes._size + size <= self._values._bytes._capacity
+        )
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
     def _added(
         self,
         rows: cython.int,

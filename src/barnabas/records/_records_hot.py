@@ -116,6 +116,30 @@ def append_records(  # noqa: PLR0913 - one call per batch across modules, so all
     return 0
 
 
+@cython.cfunc
+@cython.exceptval(-1)
+def add_records(
+    data: cython.p_uchar,
+    begin: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+    header: BatchHeader,
+    columns: ArrowColumns,
+) -> cython.int:
+    """Adds the records from `begin` to `end` of uncompressed data to Arrow columns; if it raises,
+    none of them.
+    """
+    mark: tuple = columns.mark()
+    try:
+        cursor: RecordCursor = RecordCursor.__new__(RecordCursor)
+        cursor._start(begin, end, header)
+        cursor._data = data
+        cursor.columns(columns, header.base_offset)
+    except CorruptRecordError:
+        columns.rollback(mark)
+        raise
+    return 0
+
+
 @cython.final
 @cython.cclass
 class RecordCursor:

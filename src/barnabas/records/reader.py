@@ -70,6 +70,10 @@ def iter_raw(
     return RecordCursor(records_section(buf, pos, header, max_decompressed), header).raw()
 
 
+def _unpack(codec: int, section: memoryview, max_size: int) -> Buffer:
+    return decompress(codec_of(codec), section, max_size)
+
+
 class FetchDecoder:
     """Decodes one partition of a fetch response, as many batches as are requested.
 
@@ -87,7 +91,6 @@ class FetchDecoder:
         "_max_decompressed",
         "_pos",
         "_surplus",
-        "_unpacked",
         "last_leader_epoch",
         "next_offset",
         "partition",
@@ -120,7 +123,6 @@ class FetchDecoder:
         )
         self._aborting: set[int] = set()
         self._surplus: list[Record] = []
-        self._unpacked: Buffer | None = None  # of the batch at `_pos`, if already decompressed
 
     @property
     def position(self) -> int:
@@ -173,7 +175,7 @@ class FetchDecoder:
                 raise
 
     def _add_batches(self, columns: ArrowColumns, max_records: int) -> bool:
-        """Adds plain batches in compiled code; returns False if the next one needs
+        """Adds batches in compiled code; returns False if the next one needs
         `_decode_next`.
         """
         batches = self._start_pass()
@@ -190,23 +192,17 @@ class FetchDecoder:
         return self._end_pass(batches)
 
     def _start_pass(self) -> BatchPass:
-        # Not kept: the reference cycle with `_unpack` would keep the response, whose memory the
-        # connection needs for the next one.
-        batches = BatchPass(self._buf, self._check_crcs, self._unpack, self._max_decompressed)
+        batches = BatchPass(self._buf, self._check_crcs, _unpack, self._max_decompressed)
         batches.pos, batches.next_offset = self._pos, self.next_offset
         return batches
 
     def _end_pass(self, batches: BatchPass) -> bool:
         """Takes over the position of a pass; returns False if it has not moved."""
-        self._unpacked = batches.section
         if batches.pos == self._pos:
             return False
         self._pos, self.next_offset = batches.pos, batches.next_offset
         self.last_leader_epoch = batches.leader_epoch
         return True
-
-    def _unpack(self, codec: int, section: memoryview) -> Buffer:
-        return decompress(codec_of(codec), section, self._max_decompressed)
 
     def _next_size(self) -> int:
         """Returns the size of the batch at the cursor, 0 if there is no complete one."""
@@ -245,9 +241,7 @@ class FetchDecoder:
         self.last_leader_epoch = header.partition_leader_epoch
 
     def _decode_visible(self, header: BatchHeader, out: "list[Record] | ArrowColumns") -> None:
-        section, self._unpacked = self._unpacked, None
-        if section is None:
-            section = records_section(self._buf, self._pos, header, self._max_decompressed)
+        section = records_section(self._buf, self._pos, header, self._max_decompressed)
         cursor = RecordCursor(section, header)
         # If a batch is corrupt, none of its records may stay in the result.
         if isinstance(out, list):

@@ -25,6 +25,7 @@ HOT = (
     "_append_hot",
     "_buffers_hot",
     "_sections_hot",
+    "_section_runs_hot",
     "_columns_hot",
     "_batches_hot",
     "_record_hot",

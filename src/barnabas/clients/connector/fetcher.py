@@ -31,7 +31,7 @@ from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError, raise_for
 from barnabas.model.ids import ZERO_UUID, TopicPartition
 from barnabas.model.java_hash import java_abs, java_string_hash
-from barnabas.records._batches_hot import next_fetch_offset
+from barnabas.records._batch_header_hot import next_fetch_offset
 from barnabas.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 _log = logging.getLogger(__name__)

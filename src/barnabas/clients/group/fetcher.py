@@ -35,7 +35,7 @@ from barnabas.model.errors import BarnabasError, BrokerError, ProtocolError
 from barnabas.model.ids import TopicPartition, Uuid
 from barnabas.net.client import ClientConnection
 from barnabas.net.fetch_session import SESSION_ERRORS
-from barnabas.records._batches_hot import next_fetch_offset
+from barnabas.records._batch_header_hot import next_fetch_offset
 from barnabas.records.reader import FetchDecoder
 from barnabas.runtime.clock import Clock
 from barnabas.wire.message import Message

@@ -8,7 +8,7 @@ from barnabas.clients.group.fetch_buffer import FetchBuffer, Piece
 from barnabas.clients.group.subscription import SubscriptionState
 from barnabas.model.errors import BarnabasError, CorruptRecordError
 from barnabas.model.ids import TopicPartition
-from barnabas.records._batches_hot import next_fetch_offset
+from barnabas.records._batch_header_hot import next_fetch_offset
 from barnabas.records.builder import BatchBuilder, control_batch
 from barnabas.records.reader import FetchDecoder
 

@@ -2,7 +2,7 @@
 
 import struct
 
-from barnabas.records._batches_hot import next_fetch_offset
+from barnabas.records._batch_header_hot import next_fetch_offset
 from barnabas.records.builder import BatchBuilder
 
 
