@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 _MOST_HELPERS = 4
 _executor: ThreadPoolExecutor | None = None
+_executor_process: int | None = None
 
 
 def helper_count() -> int:
@@ -20,9 +21,10 @@ def helper_count() -> int:
 
 def start_helpers(task: Callable[[], None], count: int) -> None:
     """Runs `task` on up to `count` helper threads, as soon as they are idle."""
-    global _executor
-    if _executor is None:
+    global _executor, _executor_process
+    if _executor is None or _executor_process != os.getpid():  # a fork does not copy threads
         _executor = ThreadPoolExecutor(_MOST_HELPERS, "barnabas-helper")
+        _executor_process = os.getpid()
     try:
         for _ in range(count):
             _executor.submit(task)
@@ -34,12 +36,3 @@ def _processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _forget_threads() -> None:
-    """A child process has no copies of the threads."""
-    global _executor
-    _executor = None
-
-
-os.register_at_fork(after_in_child=_forget_threads)

@@ -39,4 +39,5 @@ def test_no_thread_can_be_started(monkeypatch):
             raise RuntimeError("cannot schedule new futures after interpreter shutdown")
 
     monkeypatch.setattr(helper_threads, "_executor", Exiting())
+    monkeypatch.setattr(helper_threads, "_executor_process", os.getpid())
     start_helpers(lambda: pytest.fail("must not run"), 2)
