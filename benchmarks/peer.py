@@ -6,14 +6,13 @@ its cells with TLS and SASL are left out.
 """
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-import uuid
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from cryptography.hazmat.primitives import serialization
 
 from barnabas.broker.broker_process import free_port
 from barnabas.cli.servers.local_cluster import LocalCluster, LocalClusterConfig
+from barnabas.model.ids import Uuid
 from benchmarks.settings import SettingError
 from benchmarks.workload import PASSWORD, USER
 
@@ -119,7 +119,7 @@ def kafka_cluster(directory: Path, jars: Path, count: int) -> Iterator[Side]:
         "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "controller.quorum.voters": ",".join(f"{n}@{at}" for n, at in controllers.items()),
     }
-    cluster_id = _new_cluster_id()
+    cluster_id = str(Uuid.random(secrets.token_bytes))
     with ExitStack() as stack:
         processes = []
         for number, address in brokers.items():
@@ -150,13 +150,9 @@ def apache_kafka(directory: Path, jars: Path) -> Iterator[Side]:
     settings["listener.security.protocol.map"] += ",CONTROLLER:PLAINTEXT"
     voters = {"controller.quorum.voters": f"1@{controller}", "log.dirs": home / "data"}
     config = _write(home, {**KRAFT, **settings, **voters})
-    command = _formatted(jars, config, _new_cluster_id())
+    command = _formatted(jars, config, str(Uuid.random(secrets.token_bytes)))
     with _running(command, home, addresses["plaintext"]) as process:
         yield Side("kafka", addresses, str(home / "ca.pem"), (process,))
-
-
-def _new_cluster_id() -> str:
-    return urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
 
 def _formatted(jars: Path, config: Path, cluster_id: str) -> list[str]:

@@ -1,17 +1,17 @@
 """An Apache Kafka of one node, run from the jars that BARNABAS_KAFKA_JARS names."""
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-import uuid
-from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from barnabas.model.ids import Uuid
 from barnabas.runtime.child_process import free_port
 
 START_SECONDS = 90.0
@@ -39,7 +39,7 @@ def running_kafka() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="barnabas-kafka-") as directory:
         port, controller = free_port(), free_port()
         config = _configure(Path(directory), port, controller)
-        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster = str(Uuid.random(secrets.token_bytes))
         subprocess.run(
             [*command, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)],
             check=True,

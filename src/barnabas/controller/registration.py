@@ -44,7 +44,7 @@ async def cluster_id(tree: MetadataTree) -> str:
             return ClusterIdNode.decode(data).cluster_id
         except NoNodeError:
             await tree.ensure_path("/cluster")
-        chosen = str(Uuid(secrets.token_bytes(16)))
+        chosen = str(Uuid.random(secrets.token_bytes))
         try:
             await tree.create(paths.CLUSTER_ID, ClusterIdNode(chosen).encode())
         except NodeExistsError:

@@ -44,7 +44,7 @@ _RESERVED_IDS = frozenset({ZERO_UUID, Uuid(bytes(15) + b"\x01")})
 def new_topic_id() -> Uuid:
     """Returns a random id that is not reserved and, as in Kafka, does not start with '-'."""
     while True:
-        topic_id = Uuid(secrets.token_bytes(16))
+        topic_id = Uuid.random(secrets.token_bytes)
         if topic_id not in _RESERVED_IDS and not str(topic_id).startswith("-"):
             return topic_id
 

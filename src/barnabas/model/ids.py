@@ -7,7 +7,7 @@ also excludes `..` and `/` from both.
 import base64
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, NewType, Self, SupportsIndex
 
@@ -38,6 +38,18 @@ class Uuid(bytes):
         if len(raw) != 16:
             raise ValueError(f"a uuid has 16 bytes, {text!r} has {len(raw)}")
         return cls(raw)
+
+    @classmethod
+    def random(cls, random_bytes: Callable[[int], bytes]) -> Self:
+        """Returns a new UUID; `random_bytes(count)` is, for instance, `secrets.token_bytes`.
+
+        As in Kafka, its text does not begin with a hyphen: tools take such an argument for an
+        option.
+        """
+        while True:
+            found = cls(random_bytes(16))
+            if not str(found).startswith("-"):
+                return found
 
     def __str__(self) -> str:
         return base64.urlsafe_b64encode(self).rstrip(b"=").decode("ascii")

@@ -22,6 +22,11 @@ def test_a_uuid_prints_as_kafka_prints_it_and_reads_back():
     assert repr(ZERO_UUID) == "Uuid('AAAAAAAAAAAAAAAAAAAAAA')"
 
 
+def test_a_random_uuid_is_no_option_of_a_command_line():
+    found = iter([bytes([0xF8]) * 16, bytes([0xFC]) * 16])
+    assert str(Uuid.random(lambda count: next(found))) == "_Pz8_Pz8_Pz8_Pz8_Pz8_A"
+
+
 def test_a_uuid_of_another_length_is_rejected():
     with pytest.raises(ValueError, match="16 bytes"):
         Uuid.parse("AAAA")

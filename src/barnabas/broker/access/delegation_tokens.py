@@ -10,7 +10,6 @@ import contextlib
 import hmac
 import logging
 import secrets
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
@@ -18,6 +17,7 @@ from barnabas.broker.config import BrokerConfig
 from barnabas.broker.tasks import PeriodicJobs
 from barnabas.model.error_codes import ErrorCode
 from barnabas.model.errors import BrokerError
+from barnabas.model.ids import Uuid
 from barnabas.runtime.clock import Clock
 from barnabas.security.principal import USER, Principal
 from barnabas.security.scram import TokenLogin
@@ -191,7 +191,7 @@ class DelegationTokens:
         limit_ms = settings.max_lifetime_ms
         lifetime_ms = limit_ms if max_lifetime_ms <= 0 else min(max_lifetime_ms, limit_ms)
         token = TokenInformation(
-            token_id=urlsafe_b64encode(secrets.token_bytes(16)).rstrip(b"=").decode(),
+            token_id=str(Uuid.random(secrets.token_bytes)),
             owner=owner,
             requester=requester,
             renewers=allowed,

@@ -38,7 +38,7 @@ def handle_get_telemetry_subscriptions(
     services = ctx.services
     telemetry = services.client_telemetry
     is_new = request.client_instance_id == ZERO_UUID
-    instance = Uuid(secrets.token_bytes(16)) if is_new else request.client_instance_id
+    instance = Uuid.random(secrets.token_bytes) if is_new else request.client_instance_id
     try:
         wanted = telemetry.subscribe(instance, _labels(ctx), _attributes(ctx, instance))
     except BrokerError as error:

@@ -7,8 +7,8 @@ thread": the polling thread calls them directly, and none of them waits for the 
 import asyncio
 import inspect
 import logging
+import secrets
 import threading
-import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
@@ -133,7 +133,7 @@ class ConsumerCore:
         member: Membership
         if group.protocol == "consumer":
             names = self.client.metadata.topic_names
-            member = Kip848Member(group, backoff_ms, str(Uuid(uuid.uuid4().bytes)), names)
+            member = Kip848Member(group, backoff_ms, str(Uuid.random(secrets.token_bytes)), names)
             self.offsets.member_in_fetch = True
         else:
             member = ClassicMember(group, backoff_ms)
