@@ -1,7 +1,7 @@
 # Numbers that several threads change without the interpreter lock, and a pause between two looks at
 # such a number.
 #
-# What a thread wrote before it stored, added or exchanged a number is visible to a thread that has
+# What a thread wrote before it stored, added or compared and exchanged a number is visible to a thread that has
 # loaded this number.
 
 cdef extern from *:
@@ -18,7 +18,7 @@ cdef extern from *:
     static inline void barnabas_add(Py_ssize_t *number, Py_ssize_t value) {
         __atomic_add_fetch(number, value, __ATOMIC_SEQ_CST);
     }
-    static inline int barnabas_exchange(
+    static inline int barnabas_compare_exchange(
         Py_ssize_t *number, Py_ssize_t *expected, Py_ssize_t value
     ) {
         return __atomic_compare_exchange_n(
@@ -37,7 +37,7 @@ cdef extern from *:
     void atomic_store "barnabas_store"(Py_ssize_t* number, Py_ssize_t value) nogil
     void atomic_add "barnabas_add"(Py_ssize_t* number, Py_ssize_t value) nogil
     # Stores `value` if the number is `expected`; else sets `expected` to the number, returns False.
-    bint atomic_exchange "barnabas_exchange"(
+    bint atomic_compare_exchange "barnabas_compare_exchange"(
         Py_ssize_t* number, Py_ssize_t* expected, Py_ssize_t value
     ) nogil
     # Waits before the next look; `turn` counts the looks from 0 on.

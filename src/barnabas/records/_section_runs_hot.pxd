@@ -43,4 +43,4 @@ cdef class SectionRun:
     cdef void _expand_all(self) noexcept nogil
     cdef void _expand(self, Py_ssize_t index) noexcept nogil
     cdef int _unpack_one(self, Py_ssize_t index) except? -1
-    cdef bint _crc_is_right(self, Section* section) noexcept nogil
+    cdef bint _crc_ok(self, Section* section) noexcept nogil

@@ -31,7 +31,7 @@ if cython.compiled:
     from cython.cimports.barnabas.model._big_endian import u32
     from cython.cimports.barnabas.records._atomics import (
         atomic_add,
-        atomic_exchange,
+        atomic_compare_exchange,
         atomic_load,
         atomic_pause,
         atomic_store,
@@ -253,7 +253,9 @@ class SectionRun:
         while index < self._count:
             if index >= atomic_load(cython.address(self._added)) + self._slots:
                 return _NO_MEMORY_FREE
-            if atomic_exchange(cython.address(self._next), cython.address(index), index + 1):
+            if atomic_compare_exchange(
+                cython.address(self._next), cython.address(index), index + 1
+            ):
                 return index
         return _NONE_LEFT
 
@@ -280,7 +282,7 @@ class SectionRun:
         memory: cython.pointer[SectionMemory] = self._memories + index % self._slots
         begin: cython.Py_ssize_t = section.begin + _HEADER_SIZE
         size: cython.Py_ssize_t = -1
-        if self._crc_is_right(section):
+        if self._crc_ok(section):
             size = expand_to(
                 memory, self._codec, self._response + begin, section.end - begin, self._limit
             )
@@ -293,7 +295,7 @@ class SectionRun:
         section: cython.pointer[Section] = self._sections + index
         size: cython.Py_ssize_t = -1
         try:
-            if self._crc_is_right(section):
+            if self._crc_ok(section):
                 piece = self._unpack(
                     self._codec,
                     self._bytes[section.begin + _HEADER_SIZE : section.end],
@@ -313,7 +315,7 @@ class SectionRun:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _crc_is_right(self, section: cython.pointer[Section]) -> cython.bint:
+    def _crc_ok(self, section: cython.pointer[Section]) -> cython.bint:
         if not self._check_crcs:
             return True
         data: cython.p_uchar = self._response + section.begin
