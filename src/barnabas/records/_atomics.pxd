@@ -1,8 +1,8 @@
 # Numbers that several threads change without the interpreter lock, and a pause between two looks at
 # such a number.
 #
-# What a thread wrote before it stored, added or compared and exchanged a number is visible to a thread that has
-# loaded this number.
+# A thread that has loaded a number sees everything that another thread wrote before it changed this
+# number here.
 
 cdef extern from *:
     """
